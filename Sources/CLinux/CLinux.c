@@ -1,0 +1,110 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <linux/stat.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+const unsigned chute_RENAME_NOREPLACE = RENAME_NOREPLACE;
+const unsigned chute_RENAME_EXCHANGE = RENAME_EXCHANGE;
+
+static int status_of(int directory, const char *path, int flags, struct chute_file_status *out) {
+    struct statx s;
+    memset(&s, 0, sizeof s);
+    if (syscall(SYS_statx, directory, path, flags, STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &s) < 0)
+        return -1;
+    *out = (struct chute_file_status){
+        .device = ((uint64_t)s.stx_dev_major << 32) | s.stx_dev_minor,
+        .inode = s.stx_ino, .size = s.stx_size, .blocks = s.stx_blocks,
+        .modified_seconds = s.stx_mtime.tv_sec, .modified_nanoseconds = s.stx_mtime.tv_nsec,
+        .changed_seconds = s.stx_ctime.tv_sec, .changed_nanoseconds = s.stx_ctime.tv_nsec,
+        .born_seconds = s.stx_btime.tv_sec, .born_nanoseconds = s.stx_btime.tv_nsec,
+        .mode = s.stx_mode, .links = s.stx_nlink, .owner = s.stx_uid, .group = s.stx_gid,
+        .mount = s.stx_mnt_id, .has_birth_time = (s.stx_mask & STATX_BTIME) != 0,
+    };
+    return 0;
+}
+
+int chute_statx(int directory, const char *path, int follow, struct chute_file_status *out) {
+    return status_of(directory, path, follow ? 0 : AT_SYMLINK_NOFOLLOW, out);
+}
+int chute_fstatx(int descriptor, struct chute_file_status *out) {
+    return status_of(descriptor, "", AT_EMPTY_PATH, out);
+}
+int chute_openat2_beneath(int directory, const char *path, int flags, uint32_t mode) {
+    struct open_how how = {
+        .flags = (uint64_t)(unsigned)flags | O_CLOEXEC, .mode = (flags & (O_CREAT | O_TMPFILE)) ? mode : 0,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+    return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+int chute_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned flags) {
+    return (int)syscall(SYS_renameat2, from_directory, from, to_directory, to, flags);
+}
+int chute_link_descriptor(int descriptor, int directory, const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    return linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW);
+}
+int chute_open_temporary(int directory, uint32_t mode) {
+    return openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+}
+int chute_clone_file(int to, int from) { return ioctl(to, FICLONE, from); }
+ssize_t chute_copy_file_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t count) {
+    loff_t f = from_offset, t = to_offset;
+    return copy_file_range(from, &f, to, &t, count, 0);
+}
+int chute_syncfs(int descriptor) { return syncfs(descriptor); }
+int chute_start_writeback(int descriptor, int64_t offset, int64_t count) {
+    return sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
+}
+int chute_allocate(int descriptor, int64_t offset, int64_t count) {
+    return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, count);
+}
+int chute_file_system_type(int descriptor, uint64_t *type, uint64_t *id) {
+    struct statfs s;
+    if (fstatfs(descriptor, &s) < 0) return -1;
+    *type = (uint64_t)s.f_type;
+    uint32_t halves[2];
+    memcpy(halves, &s.f_fsid, sizeof halves);
+    *id = ((uint64_t)halves[0] << 32) | halves[1];
+    return 0;
+}
+int chute_read_lease(int descriptor, int take) { return fcntl(descriptor, F_SETLEASE, take ? F_RDLCK : F_UNLCK); }
+int chute_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+int chute_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+int chute_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+ssize_t chute_getrandom(void *buffer, size_t count) { return getrandom(buffer, count, 0); }
+ssize_t chute_getdents(int descriptor, void *buffer, size_t count) {
+    return syscall(SYS_getdents64, descriptor, buffer, count);
+}
+int chute_set_process_name(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+static struct flock whole_file(void) {
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0};
+}
+int chute_lock_whole_file(int descriptor) {
+    struct flock lock = whole_file();
+    return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+int chute_whole_file_is_locked(int descriptor) {
+    struct flock lock = whole_file();
+    if (fcntl(descriptor, F_OFD_GETLK, &lock) < 0) return -1;
+    return lock.l_type != F_UNLCK;
+}
+int chute_write_standard_error(const void *bytes, size_t count) { return (int)write(2, bytes, count); }
+int64_t chute_seek_data(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_DATA); }
+int64_t chute_seek_hole(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_HOLE); }

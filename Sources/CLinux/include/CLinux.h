@@ -1,0 +1,45 @@
+// What Swift's Glibc module does not offer, declared without _GNU_SOURCE (with it, this header
+// would clash with Glibc over fd_set). The .c file has _GNU_SOURCE and the real headers.
+#pragma once
+#include <stdint.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct chute_file_status {
+    uint64_t device;
+    uint64_t inode;
+    uint64_t size;
+    uint64_t blocks;  // of 512 bytes
+    int64_t modified_seconds, changed_seconds, born_seconds;
+    uint32_t modified_nanoseconds, changed_nanoseconds, born_nanoseconds;
+    uint32_t mode, links, owner, group;
+    uint64_t mount;
+    int has_birth_time;
+};
+
+// Each returns 0 or a descriptor or a count, else -1 with errno set.
+int chute_statx(int directory, const char *path, int follow, struct chute_file_status *out);
+int chute_fstatx(int descriptor, struct chute_file_status *out);
+int chute_openat2_beneath(int directory, const char *path, int flags, uint32_t mode);
+int chute_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned flags);
+extern const unsigned chute_RENAME_NOREPLACE, chute_RENAME_EXCHANGE;
+int chute_link_descriptor(int descriptor, int directory, const char *name);
+int chute_open_temporary(int directory, uint32_t mode);
+int chute_clone_file(int to, int from);
+ssize_t chute_copy_file_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t count);
+int chute_syncfs(int descriptor);
+int chute_start_writeback(int descriptor, int64_t offset, int64_t count);
+int chute_allocate(int descriptor, int64_t offset, int64_t count);
+int chute_file_system_type(int descriptor, uint64_t *type, uint64_t *id);
+int chute_read_lease(int descriptor, int take);
+int chute_eventfd(void);
+int chute_accept(int listener);
+int chute_pidfd_open(int process);
+ssize_t chute_getrandom(void *buffer, size_t count);
+ssize_t chute_getdents(int descriptor, void *buffer, size_t count);
+int chute_set_process_name(const char *name);
+int chute_lock_whole_file(int descriptor);                // F_OFD_SETLK, write lock, EAGAIN when held
+int chute_whole_file_is_locked(int descriptor);           // F_OFD_GETLK: 1 held by another, 0 free
+int chute_write_standard_error(const void *bytes, size_t count);
+int64_t chute_seek_data(int descriptor, int64_t offset);
+int64_t chute_seek_hole(int descriptor, int64_t offset);

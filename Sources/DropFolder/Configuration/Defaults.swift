@@ -1,0 +1,2 @@
+/// The annotated configuration that `init` writes.
+package let annotatedConfiguration = PackageResources.chute_toml
