@@ -1,0 +1,55 @@
+/// What failed, on what, and what to do about it.
+public struct ChuteError: Error, Sendable, CustomStringConvertible {
+    /// Why; codes are added over time.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The code's name, as it appears in logs.
+        public let description: String
+
+        private init(_ description: String) { self.description = description }
+
+        /// The store's directory is in use by another engine.
+        public static let heldElsewhere = Code("held-elsewhere")
+        /// The database is of a later version.
+        public static let storeIsNewer = Code("store-is-newer")
+        /// The database is damaged; nothing was changed.
+        public static let storeIsDamaged = Code("store-is-damaged")
+        /// A file or folder cannot be used.
+        public static let file = Code("file")
+        /// The device key was copied from elsewhere, or is not a key.
+        public static let deviceKey = Code("device-key")
+        /// The arguments do not fit each other or the state.
+        public static let invalid = Code("invalid")
+        /// Not allowed in this space or for this role.
+        public static let notAllowed = Code("not-allowed")
+        /// No peer could be reached.
+        public static let unreachable = Code("unreachable")
+        /// The other side said no.
+        public static let refused = Code("refused")
+        /// This device is in a space with others already.
+        public static let alreadyInSpace = Code("already-in-space")
+        /// No such document, member or ticket.
+        public static let notFound = Code("not-found")
+    }
+
+    /// Why.
+    public let code: Code
+    /// One sentence: what failed, on which file or peer, what to do.
+    public let message: String
+    /// Whether the same may work later.
+    public let isTransient: Bool
+    /// What lies beneath.
+    public let cause: (any Error)?
+
+    /// An error with its sentence.
+    public init(
+        _ code: Code, _ message: String, isTransient: Bool = false, cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.isTransient = isTransient
+        self.cause = cause
+    }
+
+    /// The sentence, with the cause where there is one.
+    public var description: String { cause.map { "\(message): \($0)" } ?? message }
+}

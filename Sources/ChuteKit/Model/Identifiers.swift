@@ -1,0 +1,96 @@
+/// Names a device: the SHA-256 of its public key (DER SubjectPublicKeyInfo).
+public struct DeviceID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The SHA-256 of the public key.
+    public let digest: Digest
+
+    /// The device of this digest.
+    public init(_ digest: Digest) { self.digest = digest }
+
+    init?(bytes: some Collection<UInt8>) {
+        guard let digest = Digest(bytes: bytes) else { return nil }
+        self.digest = digest
+    }
+
+    init(publicKey: [UInt8]) { digest = Digest(hashing: publicKey) }
+
+    /// The id of `text`, groups and letter case ignored; `nil` where it is none.
+    public init?(_ text: String) {
+        let letters = text.utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: " ") }
+        guard let bytes = Base32.decode(letters), let id = Self(bytes: bytes) else { return nil }
+        self = id
+    }
+
+    /// The whole id: base32 (RFC 4648) in groups of four, joined by dashes.
+    public var description: String {
+        let letters = Array(Base32.encode(digest.bytes))
+        return stride(from: 0, to: letters.count, by: 4)
+            .map { String(decoding: letters[$0..<min($0 + 4, letters.count)], as: UTF8.self) }
+            .joined(separator: "-")
+    }
+
+    /// The first eight letters, for folder names and log lines.
+    public var short: String {
+        String(decoding: Base32.encode(digest.bytes).prefix(8), as: UTF8.self)
+    }
+
+    /// Orders by the bytes of the digest.
+    public static func < (left: Self, right: Self) -> Bool { left.digest < right.digest }
+}
+
+/// Names a space: the devices that share.
+public struct SpaceID: Hashable, Sendable, CustomStringConvertible {
+    /// The hash that binds the space to its founder, or to its shared key.
+    public let digest: Digest
+
+    init(_ digest: Digest) { self.digest = digest }
+
+    init?(bytes: some Collection<UInt8>) {
+        guard let digest = Digest(bytes: bytes) else { return nil }
+        self.digest = digest
+    }
+
+    /// The space of a device that shares with nobody yet.
+    static let alone = SpaceID(Digest(hashing: Array("chute space of one".utf8)))
+
+    /// The space that `publicKey` founds with 32 random bytes.
+    static func founded(by publicKey: [UInt8], nonce: [UInt8]) -> SpaceID {
+        SpaceID(Digest(hashing: Array("chute space 1".utf8), publicKey, nonce))
+    }
+
+    /// The first letters of the id, for people.
+    public var description: String {
+        String(decoding: Base32.encode(digest.bytes).prefix(12), as: UTF8.self)
+    }
+}
+
+/// Names a document within its collection: 1 to 128 bytes.
+public struct DocumentID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The bytes of the id.
+    public let bytes: [UInt8]
+
+    /// An id of these bytes; `nil` for none or more than 128.
+    public init?(bytes: some Collection<UInt8>) {
+        guard (1...128).contains(bytes.count) else { return nil }
+        self.bytes = Array(bytes)
+    }
+
+    init(_ digest: Digest) { bytes = digest.bytes }
+
+    /// Hexadecimal digits of all bytes.
+    public var description: String { Digest.hex(bytes) }
+
+    /// The id of hexadecimal `text`; `nil` where it is none.
+    public init?(hex text: String) {
+        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+        self.init(
+            bytes: stride(from: 0, to: digits.count, by: 2).map {
+                UInt8(digits[$0] << 4 | digits[$0 + 1])
+            })
+    }
+
+    /// Orders by the bytes.
+    public static func < (left: Self, right: Self) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+}

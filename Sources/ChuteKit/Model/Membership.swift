@@ -1,0 +1,149 @@
+/// Who belongs to a space, worked out from the facts that owners signed.
+///
+/// A value: the same facts give the same members on every device, in whatever order they came.
+struct Membership: Sendable, Equatable {
+    /// One fact with what its change says of it.
+    struct Statement: Hashable, Sendable {
+        let hash: Digest
+        let author: DeviceID
+        /// Needed for the founding only, where it is hashed into the space's id.
+        let publicKey: [UInt8]
+        let counter: UInt64
+        let fact: MemberFact
+    }
+
+    /// What is known of one device.
+    struct Standing: Hashable, Sendable {
+        let role: Role
+        /// The device is out: what it wrote with a greater counter does not count.
+        let cutoff: UInt64?
+        /// The admission that brought it in; `nil` for the founder and shared-key members.
+        let admittedBy: DeviceID?
+
+        var isMember: Bool { cutoff == nil }
+    }
+
+    private(set) var standings: [DeviceID: Standing] = [:]
+    /// The removals in force, by device: a re-admission has to name them.
+    private(set) var removals: [DeviceID: Set<Digest>] = [:]
+    private(set) var founder: DeviceID?
+
+    /// A space without a known fact: nobody is a member.
+    init() {}
+
+    /// Evaluates a paired space: along the admissions from its founder, removals afterwards.
+    init(space: SpaceID, statements: Set<Statement>) {
+        let founding = statements.first {
+            guard case .founding(let nonce) = $0.fact else { return false }
+            return DeviceID(publicKey: $0.publicKey) == $0.author
+                && SpaceID.founded(by: $0.publicKey, nonce: nonce) == space
+        }
+        guard let founding else { return }
+        founder = founding.author
+        let firstOwners = Set(
+            Self.admitted(from: founding.author, statements, counts: { _ in true })
+                .filter { $0.value.role == .owner }.keys)
+        removals = Self.removalsInForce(statements, owners: firstOwners)
+        let cutoffs = Self.cutoffs(statements, removals)
+        standings = Self.admitted(from: founding.author, statements) { statement in
+            cutoffs[statement.author].map { statement.counter <= $0 } ?? true
+        }
+        for (device, cutoff) in cutoffs {
+            guard let standing = standings[device] else { continue }
+            standings[device] = Standing(
+                role: standing.role, cutoff: cutoff, admittedBy: standing.admittedBy)
+        }
+    }
+
+    /// Evaluates a shared-key space: whoever proves the key for its own id is a member.
+    init(statements: Set<Statement>, holdsKey: (DeviceID, _ mac: [UInt8]) -> Bool) {
+        for statement in statements {
+            guard case .sharedKey(let mac) = statement.fact, holdsKey(statement.author, mac)
+            else { continue }
+            standings[statement.author] = Standing(role: .member, cutoff: nil, admittedBy: nil)
+        }
+    }
+
+    var members: [DeviceID] { standings.filter { $0.value.isMember }.keys.sorted() }
+
+    func isMember(_ device: DeviceID) -> Bool { standings[device]?.isMember ?? false }
+
+    func role(of device: DeviceID) -> Role? {
+        standings[device].flatMap { $0.isMember ? $0.role : nil }
+    }
+
+    /// Whether what `author` wrote as its change number `counter` counts.
+    func counts(author: DeviceID, counter: UInt64) -> Bool {
+        guard let standing = standings[author] else { return false }
+        return standing.cutoff.map { counter <= $0 } ?? true
+    }
+
+    /// Everyone reached from the founder by admissions of owners that `counts` lets through.
+    ///
+    /// Of several admissions of one device the greatest role by the earliest reached owner
+    /// counts: owner before member before sender.
+    private static func admitted(
+        from founder: DeviceID, _ statements: Set<Statement>, counts: (Statement) -> Bool
+    ) -> [DeviceID: Standing] {
+        var byAuthor: [DeviceID: [(DeviceID, Role)]] = [:]
+        for statement in statements.sorted(by: { $0.hash < $1.hash }) {
+            guard case .admission(let device, let role, _) = statement.fact, counts(statement)
+            else { continue }
+            byAuthor[statement.author, default: []].append((device, role))
+        }
+        var reached = [founder: Standing(role: .owner, cutoff: nil, admittedBy: nil)]
+        var waiting = [founder]
+        while let owner = waiting.popLast() {
+            for (device, role) in byAuthor[owner] ?? [] {
+                let known = reached[device]
+                guard known.map({ $0.role.rank < role.rank }) ?? true else { continue }
+                reached[device] = Standing(role: role, cutoff: nil, admittedBy: owner)
+                if role == .owner { waiting.append(device) }
+            }
+        }
+        return reached
+    }
+
+    /// All removals by owners, less those that a later admission by a standing owner names.
+    private static func removalsInForce(
+        _ statements: Set<Statement>, owners: Set<DeviceID>
+    ) -> [DeviceID: Set<Digest>] {
+        var removals: [DeviceID: Set<Digest>] = [:]
+        for statement in statements where owners.contains(statement.author) {
+            if case .removal(let device, _) = statement.fact {
+                removals[device, default: []].insert(statement.hash)
+            }
+        }
+        let cutoffs = Self.cutoffs(statements, removals)
+        for statement in statements where owners.contains(statement.author) {
+            guard case .admission(let device, _, let cancels) = statement.fact, !cancels.isEmpty,
+                cutoffs[statement.author].map({ statement.counter <= $0 }) ?? true
+            else { continue }
+            removals[device]?.subtract(cancels)
+        }
+        return removals.filter { !$0.value.isEmpty }
+    }
+
+    private static func cutoffs(
+        _ statements: Set<Statement>, _ removals: [DeviceID: Set<Digest>]
+    ) -> [DeviceID: UInt64] {
+        var cutoffs: [DeviceID: UInt64] = [:]
+        for statement in statements {
+            guard case .removal(let device, let cutoff) = statement.fact,
+                removals[device]?.contains(statement.hash) ?? false
+            else { continue }
+            cutoffs[device] = min(cutoffs[device] ?? .max, cutoff)
+        }
+        return cutoffs
+    }
+}
+
+extension Role {
+    fileprivate var rank: Int {
+        switch self {
+        case .owner: 2
+        case .member: 1
+        case .sender: 0
+        }
+    }
+}

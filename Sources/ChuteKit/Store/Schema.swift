@@ -1,0 +1,133 @@
+import ChuteSystem
+
+/// The tables of a store and how an older database becomes today's.
+///
+/// Migrations are append-only. Numbers of 32 bytes, ids and paths are BLOBs; times are integers
+/// with their unit in the name.
+enum Schema {
+    /// The version that this code writes; kept in `PRAGMA user_version`.
+    static var version: Int { migrations.count }
+
+    /// Brings `database` to `version`, each step in one transaction.
+    ///
+    /// Throws `storeIsNewer` for a database of a later version and leaves it as it is.
+    static func migrate(_ database: Connection) throws {
+        let found = try database.prepare("PRAGMA user_version").first { $0.int(0) } ?? 0
+        guard found <= version else {
+            throw ChuteError(
+                .storeIsNewer,
+                "the store was written by a later version (\(found), this one knows \(version)): "
+                    + "install that version again")
+        }
+        for step in found..<version {
+            try database.transaction(.immediate) {
+                try database.execute(migrations[step])
+                try database.execute("PRAGMA user_version = \(step + 1)")
+            }
+        }
+    }
+
+    private static let migrations = [first]
+
+    private static let first = """
+        -- Single facts about this store: the space, the author's counter, the clock.
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+
+        -- All that was learned, own and relayed, in the order of learning. `tag` is random: a
+        -- peer's cursor (n, tag) from before a restore does not match and starts over. A
+        -- superseded row keeps n and tag alone. state: 0 applied, 1 held (author not known,
+        -- beyond a cut-off, or of a kind that this version does not know).
+        CREATE TABLE changes (
+            n INTEGER PRIMARY KEY, tag BLOB NOT NULL, hash BLOB, kind INTEGER, author BLOB,
+            counter INTEGER, batch INTEGER, state INTEGER, via BLOB, body BLOB);
+        CREATE UNIQUE INDEX changes_hash ON changes (hash) WHERE hash IS NOT NULL;
+        CREATE INDEX changes_author ON changes (author, counter) WHERE hash IS NOT NULL;
+        CREATE INDEX changes_facts ON changes (kind) WHERE kind = 3 AND hash IS NOT NULL;
+
+        -- What was signed together: see SignedBatch.
+        CREATE TABLE batches (
+            id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, header BLOB NOT NULL,
+            signature BLOB NOT NULL);
+
+        -- The current version of each document that one device alone writes. `change` is the
+        -- hash of the change that made it, `n` when it was learned. body is NULL once its
+        -- author took it back. hidden: its author is out and wrote it beyond the cut-off.
+        CREATE TABLE documents (
+            collection TEXT NOT NULL, id BLOB NOT NULL, origin BLOB NOT NULL,
+            version INTEGER NOT NULL, change BLOB NOT NULL, n INTEGER NOT NULL,
+            hidden INTEGER NOT NULL DEFAULT 0, seed BLOB NOT NULL, body BLOB,
+            PRIMARY KEY (collection, id)) WITHOUT ROWID;
+        CREATE INDEX documents_n ON documents (collection, n);
+        CREATE INDEX documents_origin ON documents (collection, origin);
+
+        -- Which documents name which attachment; an attachment in no row is garbage.
+        CREATE TABLE tokens (
+            digest BLOB NOT NULL, length INTEGER NOT NULL, collection TEXT NOT NULL,
+            document BLOB NOT NULL, PRIMARY KEY (digest, length, collection, document)
+            ) WITHOUT ROWID;
+        CREATE INDEX tokens_document ON tokens (collection, document);
+
+        -- The hashes of the pieces of attachments over one piece, checked against their id.
+        CREATE TABLE layers (
+            digest BLOB NOT NULL, length INTEGER NOT NULL, layer BLOB NOT NULL,
+            PRIMARY KEY (digest, length)) WITHOUT ROWID;
+
+        -- Folders that hold blobs: the store's own, inboxes, outboxes. mark: what
+        -- `.chute/id` there says.
+        CREATE TABLE roots (
+            id INTEGER PRIMARY KEY, mark BLOB NOT NULL UNIQUE, path BLOB NOT NULL,
+            role TEXT NOT NULL, identity BLOB);
+
+        -- Where the bytes lie: in the file `path` below a root, while it has `fingerprint`.
+        -- owned: nobody else writes there. Otherwise a user can change it at any time.
+        CREATE TABLE locations (
+            digest BLOB NOT NULL, length INTEGER NOT NULL, root INTEGER NOT NULL,
+            path BLOB NOT NULL, fingerprint BLOB NOT NULL, owned INTEGER NOT NULL,
+            PRIMARY KEY (digest, length, root, path)) WITHOUT ROWID;
+        CREATE INDEX locations_path ON locations (root, path);
+
+        -- Attachments to be fetched, each into a staged file of its own.
+        CREATE TABLE wants (
+            id INTEGER PRIMARY KEY, digest BLOB NOT NULL, length INTEGER NOT NULL,
+            root INTEGER NOT NULL, path BLOB NOT NULL, source BLOB);
+        CREATE INDEX wants_attachment ON wants (digest, length);
+
+        -- What devices did with versions of documents: see Receipt. version and change order
+        -- the statements of one device about one version.
+        CREATE TABLE receipts (
+            collection TEXT NOT NULL, document BLOB NOT NULL, version BLOB NOT NULL,
+            device BLOB NOT NULL, state INTEGER NOT NULL, reason TEXT, removed INTEGER NOT NULL,
+            statement INTEGER NOT NULL, change BLOB NOT NULL,
+            PRIMARY KEY (document, version, device)) WITHOUT ROWID;
+
+        -- How far each peer's stream has come here.
+        CREATE TABLE cursors (
+            peer BLOB PRIMARY KEY, n INTEGER NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
+
+        -- Invitations of this device; the secret is kept as a hash.
+        CREATE TABLE tickets (
+            id TEXT PRIMARY KEY, secret BLOB NOT NULL UNIQUE, role TEXT NOT NULL,
+            uses INTEGER NOT NULL, expires_seconds INTEGER NOT NULL,
+            revoked INTEGER NOT NULL DEFAULT 0);
+        CREATE TABLE ticket_uses (
+            ticket TEXT NOT NULL, device BLOB NOT NULL, used_seconds INTEGER NOT NULL,
+            PRIMARY KEY (ticket, device)) WITHOUT ROWID;
+
+        -- Who is or was connected; the rest of a row is from the last connection.
+        CREATE TABLE presence (
+            device BLOB PRIMARY KEY, connected INTEGER NOT NULL, transport TEXT NOT NULL,
+            address TEXT NOT NULL, seen_seconds INTEGER NOT NULL) WITHOUT ROWID;
+
+        -- What another process asks of the engine, and its answer.
+        CREATE TABLE requests (
+            id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer BLOB, made_seconds INTEGER NOT NULL);
+
+        -- Local collections: never replicated, in one transaction with what is.
+        CREATE TABLE local_rows (
+            collection TEXT NOT NULL, key BLOB NOT NULL, body BLOB NOT NULL,
+            PRIMARY KEY (collection, key)) WITHOUT ROWID;
+        CREATE TABLE local_index (
+            collection TEXT NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, key BLOB NOT NULL,
+            PRIMARY KEY (collection, name, value, key)) WITHOUT ROWID;
+        """
+}

@@ -1,0 +1,105 @@
+import ChuteSystem
+
+/// A row of a local collection: never replicated, in one transaction with what is.
+public protocol LocalRow: Sendable {
+    /// The collection's name: one type of row in each.
+    static var collection: String { get }
+    /// What tells this row from the others of its collection.
+    var key: [UInt8] { get }
+    /// Values by which rows are looked up; several rows may share one.
+    var indexes: [String: [UInt8]] { get }
+    /// All of the row, the key included.
+    var fields: Fields { get }
+    /// The row of `fields`; throws where they are not of this type.
+    init(fields: Fields) throws
+}
+
+extension Snapshot {
+    /// The row of a key.
+    public func row<Row: LocalRow>(_ type: Row.Type = Row.self, _ key: [UInt8]) throws -> Row? {
+        try database.prepare("SELECT body FROM local_rows WHERE collection = ? AND key = ?")
+            .first(Row.collection, key) { try Self.decode($0.bytes(0)) }
+    }
+
+    /// The rows with a value in an index, in the order of their keys.
+    public func rows<Row: LocalRow>(
+        _ type: Row.Type = Row.self, where index: String, is value: [UInt8], limit: Int = .max
+    ) throws -> [Row] {
+        try database.prepare(
+            """
+            SELECT r.body FROM local_index i JOIN local_rows r
+            ON r.collection = i.collection AND r.key = i.key
+            WHERE i.collection = ? AND i.name = ? AND i.value = ? ORDER BY i.key LIMIT ?
+            """
+        ).all(Row.collection, index, value, limit) { try Self.decode($0.bytes(0)) }
+    }
+
+    /// The rows whose key is greater than `key`, in that order, at most `limit`.
+    public func rows<Row: LocalRow>(
+        _ type: Row.Type = Row.self, after key: [UInt8] = [], limit: Int = .max
+    ) throws -> [Row] {
+        try database.prepare(
+            "SELECT body FROM local_rows WHERE collection = ? AND key > ? ORDER BY key LIMIT ?"
+        ).all(Row.collection, key, limit) { try Self.decode($0.bytes(0)) }
+    }
+
+    /// How many rows there are, or have a value in an index.
+    public func count<Row: LocalRow>(_ type: Row.Type) throws -> Int {
+        try database.prepare("SELECT count(*) FROM local_rows WHERE collection = ?")
+            .first(Row.collection) { $0.int(0) } ?? 0
+    }
+
+    /// How many rows have each value of an index.
+    public func counts<Row: LocalRow>(
+        _ type: Row.Type, by index: String
+    ) throws -> [[UInt8]: Int] {
+        var counts: [[UInt8]: Int] = [:]
+        try database.prepare(
+            """
+            SELECT value, count(*) FROM local_index WHERE collection = ? AND name = ?
+            GROUP BY value
+            """
+        ).forEach(Row.collection, index) { counts[$0.bytes(0)] = $0.int(1) }
+        return counts
+    }
+
+    private static func decode<Row: LocalRow>(_ bytes: [UInt8]) throws -> Row {
+        try Row(fields: Fields(cbor: CBOR.decode(bytes)))
+    }
+}
+
+extension Transaction {
+    /// Writes a row, in the place of an earlier one of the same key.
+    public func put<Row: LocalRow>(_ row: Row) throws {
+        let key = row.key
+        let indexes = row.indexes
+        let old = try database.prepare(
+            "SELECT body FROM local_rows WHERE collection = ? AND key = ?"
+        ).first(Row.collection, key) { try Row(fields: Fields(cbor: CBOR.decode($0.bytes(0)))) }
+        for (name, value) in old?.indexes ?? [:] where indexes[name] != value {
+            try removeIndex(Row.collection, name, value, key)
+        }
+        try database.prepare("INSERT OR REPLACE INTO local_rows VALUES (?, ?, ?)")
+            .run(Row.collection, key, row.fields.cbor.encoded())
+        for (name, value) in indexes where old?.indexes[name] != value {
+            try database.prepare("INSERT OR REPLACE INTO local_index VALUES (?, ?, ?, ?)")
+                .run(Row.collection, name, value, key)
+        }
+    }
+
+    /// Removes a row; nothing happens where there is none.
+    public func remove<Row: LocalRow>(_ type: Row.Type = Row.self, _ key: [UInt8]) throws {
+        guard let old = try row(Row.self, key) else { return }
+        for (name, value) in old.indexes { try removeIndex(Row.collection, name, value, key) }
+        try database.prepare("DELETE FROM local_rows WHERE collection = ? AND key = ?")
+            .run(Row.collection, key)
+    }
+
+    private func removeIndex(
+        _ collection: String, _ name: String, _ value: [UInt8], _ key: [UInt8]
+    ) throws {
+        try database.prepare(
+            "DELETE FROM local_index WHERE collection = ? AND name = ? AND value = ? AND key = ?"
+        ).run(collection, name, value, key)
+    }
+}

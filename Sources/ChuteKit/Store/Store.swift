@@ -1,0 +1,105 @@
+import ChuteSystem
+import Glibc
+
+/// The database of one device: changes, documents, receipts, what lies where.
+///
+/// ## Concurrency
+/// One actor on a queue of its own does all writing; `StoreReader`s look at committed states
+/// beside it. A transaction runs from its first to its last statement without suspension.
+public actor Store {
+    private let executor: QueueExecutor
+    private let connection: Connection
+    private let key: DeviceKey
+    private var state: WritingState
+    nonisolated let signal: ChangeSignal
+    /// The device whose store this is.
+    public nonisolated let device: DeviceID
+
+    /// This actor's own queue.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    /// Opens or makes the database at `path`, which no other process may write schema to: the
+    /// caller holds the lock. Blocks.
+    ///
+    /// Throws `storeIsNewer` or `storeIsDamaged` and leaves the file as it is.
+    init(path: BytePath, key: DeviceKey, sharedKey: SharedKey?) throws {
+        executor = QueueExecutor(label: "chute.store")
+        self.key = key
+        device = DeviceID(publicKey: key.spki)
+        signal = ChangeSignal()
+        do {
+            connection = try Connection(path: path, mode: .readWriteCreate)
+            try Self.configure(connection)
+            try Schema.migrate(connection)
+            try connection.execute("UPDATE presence SET connected = 0")
+            state = try WritingState.load(from: connection, sharedKey: sharedKey)
+            state.membership = try Transaction.membership(of: state, device: key, in: connection)
+        } catch let error as SQLiteError where error.isCorrupt {
+            throw ChuteError(
+                .storeIsDamaged,
+                "the store \(path) is damaged; nothing was changed. Move it away to start a new "
+                    + "one: files in inbox and outbox stay, and are offered again",
+                cause: error)
+        }
+    }
+
+    private static func configure(_ connection: Connection) throws {
+        try connection.execute(
+            """
+            PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+            PRAGMA journal_size_limit = 8388608; PRAGMA temp_store = MEMORY;
+            PRAGMA cache_size = -4096; PRAGMA foreign_keys = OFF
+            """)
+    }
+
+    /// The space that this device is in, and who belongs to it.
+    var space: SpaceID { state.space }
+    var membership: Membership { state.membership }
+    var sharedKey: SharedKey? { state.sharedKey }
+
+    /// Runs `body` in one transaction; all of it is durable when this returns, or, when `body`
+    /// or the commit throws, nothing of it happened.
+    ///
+    /// `body` must not block on anything but the database.
+    public func write<Result: Sendable>(
+        _ body: @Sendable (Transaction) throws -> Result
+    ) throws -> Result {
+        var done: WritingState?
+        var touched: Topics = []
+        let result = try connection.transaction(.immediate) {
+            let transaction = Transaction(
+                database: connection, key: key, state: state, now: Self.milliseconds())
+            let result = try body(transaction)
+            if transaction.membersChanged { try transaction.refreshMembership() }
+            try transaction.finish()
+            done = transaction.state
+            touched = transaction.touched
+            return result
+        }
+        if let done { state = done }
+        signal.fire(touched)
+        return result
+    }
+
+    /// Tells those who wait on `topics` to look again, after another process wrote.
+    public nonisolated func look(at topics: Topics) { signal.fire(topics) }
+
+    /// One element now, and one after each commit that touches one of `topics`.
+    public nonisolated func updates(of topics: Topics) -> AsyncStream<Void> {
+        signal.updates(of: topics)
+    }
+
+    /// Milliseconds since 1970 by the wall clock, 0 before it.
+    static func milliseconds() -> UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let (scaled, overflow) = Int64(now.tv_sec).multipliedReportingOverflow(by: 1000)
+        if overflow || scaled < 0 { return now.tv_sec < 0 ? 0 : Stamp.latest.milliseconds }
+        return UInt64(scaled) + UInt64(now.tv_nsec / 1_000_000)
+    }
+
+    /// Moves what the write-ahead log holds into the database file. For idle moments.
+    func checkpoint() throws { _ = try connection.checkpoint(truncate: true) }
+}

@@ -1,0 +1,166 @@
+import ChuteSystem
+
+/// Taking in changes, own and from peers.
+extension Transaction {
+    enum ChangeState: Int { case applied = 0, held = 1 }
+
+    /// What became of a change that came from a peer.
+    enum Outcome: Equatable { case applied, known, superseded, held }
+
+    /// Takes in `change`, signed as part of `batch`, from the peer `via`.
+    ///
+    /// The batch's signature was checked when it was read. Throws `WireError` for a change that
+    /// no honest peer sends: not in its batch, not of the batch's author, of another space.
+    @discardableResult
+    func receive(
+        _ change: Change, in batch: SignedBatch, from via: DeviceID
+    ) throws -> Outcome {
+        guard batch.space == state.space else { throw WireError.wrongSpace }
+        guard batch.author == change.author, batch.hashes.contains(change.hash) else {
+            throw WireError.badSignature
+        }
+        guard try !isKnown(change.hash) else { return .known }
+        state.clock.observe(change.stamp, now: now)
+        if change.author == device { state.counter = max(state.counter, change.counter) }
+        if change.kind == .fact {
+            try insert(change, batch: insert(batch), state: .applied, via: via)
+            membersChanged = true
+            return .applied
+        }
+        if membersChanged { try refreshMembership() }
+        let counts = state.counts(
+            author: change.author, counter: change.counter, own: device)
+        guard change.kind == .owned, counts else {
+            try insert(change, batch: insert(batch), state: .held, via: via)
+            return .held
+        }
+        guard try wouldApply(change) else { return .superseded }
+        let n = try insert(change, batch: insert(batch), state: .applied, via: via)
+        try apply(change, n: n)
+        return .applied
+    }
+
+    private func isKnown(_ hash: Digest) throws -> Bool {
+        try database.prepare("SELECT 1 FROM changes WHERE hash = ?").first(hash.bytes) { _ in true }
+            ?? false
+    }
+
+    @discardableResult
+    func insert(
+        _ change: Change, batch: Int64?, state: ChangeState, via: DeviceID?
+    ) throws -> Int64 {
+        try database.prepare(
+            """
+            INSERT INTO changes (tag, hash, kind, author, counter, batch, state, via, body)
+            VALUES (randomblob(8), ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        ).run(
+            change.hash.bytes, change.kind?.rawValue, change.author.digest.bytes, change.counter,
+            batch, state.rawValue, via?.digest.bytes, change.bytes)
+        touched.insert(.changes)
+        return database.lastInsertedRow
+    }
+
+    /// The row of a batch, made where there is none yet.
+    func insert(_ batch: SignedBatch) throws -> Int64 {
+        let hash = Digest(hashing: batch.header, batch.signature).bytes
+        let known = try database.prepare("SELECT id FROM batches WHERE hash = ?")
+            .first(hash) { $0.int64(0) }
+        if let known { return known }
+        try database.prepare("INSERT INTO batches (hash, header, signature) VALUES (?, ?, ?)")
+            .run(hash, batch.header, batch.signature)
+        return database.lastInsertedRow
+    }
+
+    /// Leaves of a superseded change only its number and tag, which a cursor may name.
+    func supersede(_ hash: Digest) throws {
+        try database.prepare(
+            """
+            UPDATE changes SET hash = NULL, author = NULL, counter = NULL, batch = NULL,
+            via = NULL, body = NULL WHERE hash = ?
+            """
+        ).run(hash.bytes)
+    }
+
+    func wouldApply(_ change: Change) throws -> Bool {
+        guard let current = try currentVersion(of: change) else { return true }
+        return Change.supersedes(
+            version: change.version, hash: change.hash, otherVersion: current.version,
+            otherHash: current.hash)
+    }
+
+    private func currentVersion(of change: Change) throws -> (version: UInt64, hash: Digest)? {
+        let row: ([UInt8], UInt64)?
+        if change.collection == Receipt.replicatedCollection, let receipt = Receipt(cbor: change.body)
+        {
+            row = try database.prepare(
+                """
+                SELECT change, statement FROM receipts
+                WHERE document = ? AND version = ? AND device = ?
+                """
+            ).first(
+                receipt.document.bytes, receipt.version.bytes, change.author.digest.bytes
+            ) { ($0.bytes(0), $0.uint64(1)) }
+        } else {
+            row = try database.prepare(
+                "SELECT change, version FROM documents WHERE collection = ? AND id = ?"
+            ).first(change.collection, change.document.bytes) { ($0.bytes(0), $0.uint64(1)) }
+        }
+        return row.flatMap { bytes, version in Digest(bytes: bytes).map { (version, $0) } }
+    }
+
+    /// Makes an owned change the current version of its document. `n` is `nil` for own receipts.
+    func apply(_ change: Change, n: Int64?) throws {
+        if let current = try currentVersion(of: change) { try supersede(current.hash) }
+        if change.collection == Receipt.replicatedCollection {
+            try applyReceipt(change)
+        } else if let seed = change.seed {
+            try applyDocument(change, seed: seed, n: n ?? database.lastInsertedRow)
+        }
+    }
+
+    private func applyReceipt(_ change: Change) throws {
+        guard let receipt = Receipt(cbor: change.body), change.seed == receipt.seed else { return }
+        let code: Int
+        var reason: String?
+        switch receipt.state {
+        case .delivered: code = 0
+        case .refused(let why): (code, reason) = (1, why)
+        case .notWanted: code = 2
+        }
+        try database.prepare(
+            """
+            INSERT INTO receipts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (document, version, device) DO UPDATE SET
+            state = CASE WHEN state = 0 THEN 0 ELSE excluded.state END,
+            reason = CASE WHEN state = 0 THEN NULL ELSE excluded.reason END,
+            removed = excluded.removed, statement = excluded.statement, change = excluded.change
+            """
+        ).run(
+            receipt.collection, receipt.document.bytes, receipt.version.bytes,
+            change.author.digest.bytes, code, reason, receipt.isRemoved, change.version,
+            change.hash.bytes)
+        touched.insert(.receipts)
+    }
+
+    private func applyDocument(_ change: Change, seed: Digest, n: Int64) throws {
+        let fields = try change.body.map { try Fields(cbor: $0) }
+        try database.prepare(
+            """
+            INSERT OR REPLACE INTO documents
+            (collection, id, origin, version, change, n, hidden, seed, body)
+            VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)
+            """
+        ).run(
+            change.collection, change.document.bytes, change.author.digest.bytes, change.version,
+            change.hash.bytes, n, seed.bytes, change.body?.encoded())
+        try database.prepare("DELETE FROM tokens WHERE collection = ? AND document = ?")
+            .run(change.collection, change.document.bytes)
+        for token in fields?.attachmentTokens ?? [] {
+            try database.prepare("INSERT OR IGNORE INTO tokens VALUES (?, ?, ?, ?)").run(
+                token.id.digest.bytes, token.id.byteCount, change.collection,
+                change.document.bytes)
+        }
+        touched.insert(.documents)
+    }
+}

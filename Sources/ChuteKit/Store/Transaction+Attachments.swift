@@ -1,0 +1,158 @@
+import ChuteSystem
+
+/// Where the bytes of an attachment lie: a file below a registered root.
+public struct Location: Hashable, Sendable {
+    /// The root, by the number that registering it gave.
+    public let root: Int64
+    /// The file below the root.
+    public let path: BytePath
+    /// What `fingerprint` the file had when its bytes were hashed. Opaque here: compared only.
+    public let fingerprint: [UInt8]
+    /// Nobody but the agent writes to the file.
+    public let isOwned: Bool
+
+    /// A file below a root.
+    public init(root: Int64, path: BytePath, fingerprint: [UInt8], isOwned: Bool) {
+        self.root = root
+        self.path = path
+        self.fingerprint = fingerprint
+        self.isOwned = isOwned
+    }
+}
+
+/// An attachment to be fetched into a staged file.
+public struct Want: Hashable, Sendable {
+    /// Names this want.
+    public let id: Int64
+    /// What to fetch.
+    public let attachment: AttachmentID
+    /// The root below which the staged file lies.
+    public let root: Int64
+    /// The staged file below the root.
+    public let path: BytePath
+    /// The device whose document asked for it: it likely has the bytes.
+    public let source: DeviceID?
+}
+
+extension Snapshot {
+    /// The files that have the bytes of `attachment`, as far as is known.
+    public func locations(of attachment: AttachmentID) throws -> [Location] {
+        try database.prepare(
+            """
+            SELECT root, path, fingerprint, owned FROM locations WHERE digest = ? AND length = ?
+            ORDER BY owned DESC
+            """
+        ).all(attachment.digest.bytes, attachment.byteCount) { row in
+            Location(
+                root: row.int64(0), path: row.path(1), fingerprint: row.bytes(2),
+                isOwned: row.bool(3))
+        }
+    }
+
+    /// The hashes of the pieces, 32 bytes each; `nil` where they are not known here.
+    func layer(of attachment: AttachmentID) throws -> [UInt8]? {
+        try database.prepare("SELECT layer FROM layers WHERE digest = ? AND length = ?")
+            .first(attachment.digest.bytes, attachment.byteCount) { $0.bytes(0) }
+    }
+
+    /// Whether a document that counts names `attachment`: only such bytes are handed out.
+    func isNamed(_ attachment: AttachmentID) throws -> Bool {
+        try database.prepare(
+            """
+            SELECT 1 FROM tokens t JOIN documents d
+            ON d.collection = t.collection AND d.id = t.document
+            WHERE t.digest = ? AND t.length = ? AND d.hidden = 0 AND d.body IS NOT NULL LIMIT 1
+            """
+        ).first(attachment.digest.bytes, attachment.byteCount) { _ in true } ?? false
+    }
+
+    /// All wants with an id above `id`, in their order.
+    func wants(after id: Int64, limit: Int) throws -> [Want] {
+        try database.prepare(
+            """
+            SELECT id, digest, length, root, path, source FROM wants WHERE id > ?
+            ORDER BY id LIMIT ?
+            """
+        ).all(id, limit) { row in
+            guard let digest = Digest(bytes: row.bytes(1)),
+                let attachment = AttachmentID(digest: digest, byteCount: row.uint64(2))
+            else { throw WireError.malformed("a row of wants") }
+            return Want(
+                id: row.int64(0), attachment: attachment, root: row.int64(3), path: row.path(4),
+                source: row.optionalBytes(5).flatMap(DeviceID.init(bytes:)))
+        }
+    }
+
+    /// How many attachments wait to be fetched, and their bytes.
+    public func wantTotals() throws -> (count: Int, bytes: UInt64) {
+        try database.prepare("SELECT count(*), coalesce(sum(length), 0) FROM wants")
+            .first { ($0.int(0), $0.uint64(1)) } ?? (0, 0)
+    }
+}
+
+extension Transaction {
+    /// Records that a file has the bytes of `attachment`. `layer` as `HashedFile` gave it, if
+    /// the bytes were hashed for this.
+    public func addLocation(
+        _ location: Location, of attachment: AttachmentID, layer: [UInt8] = []
+    ) throws {
+        try database.prepare("INSERT OR REPLACE INTO locations VALUES (?, ?, ?, ?, ?, ?)").run(
+            attachment.digest.bytes, attachment.byteCount, location.root, location.path.bytes,
+            location.fingerprint, location.isOwned)
+        try store(layer: layer, of: attachment)
+        touched.insert(.locations)
+    }
+
+    func store(layer: [UInt8], of attachment: AttachmentID) throws {
+        guard !layer.isEmpty else { return }
+        try database.prepare("INSERT OR IGNORE INTO layers VALUES (?, ?, ?)")
+            .run(attachment.digest.bytes, attachment.byteCount, layer)
+    }
+
+    /// Forgets that anything is known of a file. The file itself is left as it is.
+    public func removeLocation(root: Int64, path: BytePath) throws {
+        try database.prepare("DELETE FROM locations WHERE root = ? AND path = ?")
+            .run(root, path.bytes)
+        touched.insert(.locations)
+    }
+
+    /// Asks for `attachment`: its bytes are fetched, checked and written to `path` below `root`.
+    ///
+    /// The outcome comes from `Chute.fetched()`, in this run or a later one.
+    @discardableResult
+    public func want(
+        _ attachment: AttachmentID, root: Int64, path: BytePath, from source: DeviceID?
+    ) throws -> Want {
+        try database.prepare(
+            "INSERT INTO wants (digest, length, root, path, source) VALUES (?, ?, ?, ?, ?)"
+        ).run(
+            attachment.digest.bytes, attachment.byteCount, root, path.bytes,
+            source?.digest.bytes)
+        touched.insert(.wants)
+        return Want(
+            id: database.lastInsertedRow, attachment: attachment, root: root, path: path,
+            source: source)
+    }
+
+    /// Takes back a want, fetched or not. The staged file is the caller's.
+    public func unwant(_ id: Int64) throws {
+        try database.prepare("DELETE FROM wants WHERE id = ?").run(id)
+        touched.insert(.wants)
+    }
+
+    /// Gives the folder with this mark its number; later calls give the same.
+    public func registerRoot(mark: [UInt8], path: BytePath, role: String) throws -> Int64 {
+        try database.prepare(
+            """
+            INSERT INTO roots (mark, path, role) VALUES (?1, ?2, ?3)
+            ON CONFLICT (mark) DO UPDATE SET path = ?2, role = ?3
+            """
+        ).run(mark, path.bytes, role)
+        guard
+            let id = try database.prepare("SELECT id FROM roots WHERE mark = ?")
+                .first(mark, { $0.int64(0) })
+        else { throw ChuteError(.storeIsDamaged, "a root that was just registered is not there") }
+        touched.insert(.locations)
+        return id
+    }
+}

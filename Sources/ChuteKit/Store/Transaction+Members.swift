@@ -1,0 +1,102 @@
+import ChuteSystem
+
+/// Who belongs to the space, and what follows for what is held or hidden.
+extension Transaction {
+    /// Works the members out anew, releases what was held for its author, hides what is beyond
+    /// a cut-off.
+    func refreshMembership() throws {
+        membersChanged = false
+        let old = state.membership
+        state.membership = try Self.membership(of: state, device: key, in: database)
+        guard state.membership != old else { return }
+        touched.insert(.members)
+        let known = Set(old.standings.keys).union(state.membership.standings.keys)
+        for author in known where old.standings[author] != state.membership.standings[author] {
+            if author == device { continue }
+            try hideBeyondCutoff(of: author)
+            try releaseHeld(of: author)
+        }
+    }
+
+    /// The members that the facts in `database` give. Throws for facts that do not read.
+    static func membership(
+        of state: WritingState, device key: DeviceKey, in database: Connection
+    ) throws -> Membership {
+        var keys: [Int64: [UInt8]] = [:]
+        var statements: Set<Membership.Statement> = []
+        for (body, batch) in try database.prepare(
+            "SELECT body, batch FROM changes WHERE kind = 3 AND hash IS NOT NULL"
+        ).all({ ($0.bytes(0), $0.optionalInt64(1)) }) {
+            let change = try Change(bytes: body)
+            guard let fact = MemberFact(cbor: change.body) else { continue }
+            let publicKey: [UInt8]
+            if let batch {
+                publicKey = try keys[batch] ?? self.publicKey(ofBatch: batch, in: database)
+                keys[batch] = publicKey
+            } else {
+                publicKey = key.spki  // written by this transaction, signed at its end
+            }
+            statements.insert(
+                .init(
+                    hash: change.hash, author: change.author, publicKey: publicKey,
+                    counter: change.counter, fact: fact))
+        }
+        if let sharedKey = state.sharedKey {
+            return Membership(statements: statements) { sharedKey.isMemberProof($1, of: $0) }
+        }
+        return Membership(space: state.space, statements: statements)
+    }
+
+    private static func publicKey(
+        ofBatch batch: Int64, in database: Connection
+    ) throws -> [UInt8] {
+        let row = try database.prepare("SELECT header, signature FROM batches WHERE id = ?")
+            .first(batch) { ($0.bytes(0), $0.bytes(1)) }
+        guard let row else { throw WireError.malformed("a change without its batch") }
+        return try SignedBatch(header: row.0, signature: row.1).publicKey
+    }
+
+    private func hideBeyondCutoff(of author: DeviceID) throws {
+        // A version tells its change's hash, and the change its counter.
+        let rows = try database.prepare(
+            """
+            SELECT d.collection, d.id, d.hidden, c.counter FROM documents d
+            JOIN changes c ON c.hash = d.change WHERE d.origin = ?
+            """
+        ).all(author.digest.bytes) { ($0.text(0), $0.bytes(1), $0.bool(2), $0.uint64(3)) }
+        for (collection, id, isHidden, counter) in rows {
+            let hides = !state.counts(author: author, counter: counter, own: device)
+            guard hides != isHidden else { continue }
+            // Shown again it is news: whoever reads along by number sees it.
+            try database.prepare(
+                """
+                UPDATE documents SET hidden = ?, n = CASE WHEN ? THEN n ELSE
+                (SELECT max(n) FROM changes) END WHERE collection = ? AND id = ?
+                """
+            ).run(hides, hides, collection, id)
+            touched.insert(.documents)
+        }
+    }
+
+    private func releaseHeld(of author: DeviceID) throws {
+        let rows = try database.prepare(
+            """
+            SELECT n, body FROM changes
+            WHERE author = ? AND state = 1 AND hash IS NOT NULL ORDER BY counter
+            """
+        ).all(author.digest.bytes) { ($0.int64(0), $0.bytes(1)) }
+        for (n, body) in rows {
+            let change = try Change(bytes: body)
+            guard change.kind == .owned,
+                state.counts(author: author, counter: change.counter, own: device)
+            else { continue }
+            guard try wouldApply(change) else {
+                try supersede(change.hash)
+                continue
+            }
+            try database.prepare("UPDATE changes SET state = 0 WHERE n = ?").run(n)
+            let learned = try database.prepare("SELECT max(n) FROM changes").first { $0.int64(0) }
+            try apply(change, n: learned)
+        }
+    }
+}

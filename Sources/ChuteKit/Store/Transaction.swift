@@ -1,0 +1,179 @@
+import ChuteSystem
+
+/// A change of a store that happens wholly or not at all. Valid only within the closure that it
+/// is handed to; durable when the call that took the closure returns.
+public final class Transaction: Snapshot {
+    var state: WritingState
+    let key: DeviceKey
+    /// Milliseconds since 1970 by this device's clock, never negative.
+    let now: UInt64
+    /// What this transaction touched; waiters are told after the commit.
+    var touched: Topics = []
+    /// Own changes that wait for their signature at the end.
+    private var unsigned: [Change] = []
+    var membersChanged = false
+
+    init(database: Connection, key: DeviceKey, state: WritingState, now: UInt64) {
+        self.state = state
+        self.key = key
+        self.now = now
+        super.init(database: database, device: DeviceID(publicKey: key.spki))
+    }
+
+    /// Writes an own document: the first version, or the next one.
+    ///
+    /// `seed` together with this device and the collection is the document's identity: the same
+    /// seed is the same document.
+    @discardableResult
+    public func put(
+        seed: Digest, in collection: String, fields: Fields
+    ) throws -> Document {
+        try write(seed: seed, in: collection, fields: fields)
+    }
+
+    /// Takes an own document back: peers that have not delivered it never will.
+    ///
+    /// Throws `notFound` where this device has no such document.
+    public func retract(_ id: DocumentID, in collection: String) throws {
+        guard let document = try document(id, in: collection), document.origin == device else {
+            throw ChuteError(.notFound, "this device has no document \(id) in \(collection)")
+        }
+        guard document.fields != nil else { return }
+        try write(seed: document.seed, in: collection, fields: nil)
+    }
+
+    /// States what this device did with a version of a document. `delivered` is never taken back.
+    public func state(_ receipt: Receipt) throws {
+        var receipt = receipt
+        let old = try database.prepare(
+            """
+            SELECT state, reason, removed, statement FROM receipts
+            WHERE document = ? AND version = ? AND device = ?
+            """
+        ).first(receipt.document.bytes, receipt.version.bytes, device.digest.bytes) { row in
+            (Self.state(code: row.int(0), reason: row.optionalText(1)), row.bool(2), row.uint64(3))
+        }
+        if let old, old.0 == .delivered, receipt.state != .delivered {
+            receipt = Receipt(
+                collection: receipt.collection, document: receipt.document,
+                version: receipt.version, state: .delivered, isRemoved: receipt.isRemoved)
+        }
+        if let old, old.0 == receipt.state, old.1 == receipt.isRemoved { return }
+        let seed = receipt.seed
+        let change = nextChange(
+            .owned, in: Receipt.replicatedCollection,
+            document: Change.ownedDocument(
+                of: device, in: Receipt.replicatedCollection, seed: seed),
+            version: (old?.2 ?? 0) + 1, seed: seed, body: receipt.cbor)
+        try insertOwn(change)
+        try apply(change, n: nil)
+    }
+
+    /// States a fact about members. Whether it counts is for `Membership` to say.
+    func state(_ fact: MemberFact) throws {
+        let counter = state.counter + 1
+        let change = nextChange(
+            .fact, in: MemberFact.collection,
+            document: fact.document(by: device, counter: counter), body: fact.cbor)
+        try insertOwn(change)
+        membersChanged = true
+        try refreshMembership()
+    }
+
+    @discardableResult
+    private func write(
+        seed: Digest, in collection: String, fields: Fields?
+    ) throws -> Document {
+        let id = Change.ownedDocument(of: device, in: collection, seed: seed)
+        let version = try database.prepare(
+            "SELECT version FROM documents WHERE collection = ? AND id = ?"
+        ).first(collection, id.bytes) { $0.uint64(0) }
+        let change = nextChange(
+            .owned, in: collection, document: id, version: (version ?? 0) + 1, seed: seed,
+            body: fields?.cbor)
+        guard change.bytes.count <= Change.sizeLimit else {
+            throw ChuteError(.invalid, "a document of over 5 MB: put the bytes into an attachment")
+        }
+        let n = try insertOwn(change)
+        try apply(change, n: n)
+        return Document(
+            collection: collection, id: id, origin: device, version: change.version,
+            versionID: change.hash, learned: n, seed: seed, fields: fields)
+    }
+
+    private func nextChange(
+        _ kind: Change.Kind, in collection: String, document: DocumentID, version: UInt64 = 0,
+        seed: Digest? = nil, body: CBOR?
+    ) -> Change {
+        state.counter += 1
+        return Change(
+            kind: kind, author: device, counter: state.counter, stamp: state.clock.tick(now: now),
+            collection: collection, document: document, version: version, seed: seed, body: body)
+    }
+
+    @discardableResult
+    private func insertOwn(_ change: Change) throws -> Int64 {
+        unsigned.append(change)
+        return try insert(change, batch: nil, state: .applied, via: nil)
+    }
+
+    /// Signs what this transaction wrote and saves the state. The last step before the commit.
+    func finish() throws {
+        for start in stride(from: 0, to: unsigned.count, by: SignedBatch.limit) {
+            let part = unsigned[start..<min(start + SignedBatch.limit, unsigned.count)]
+            try sign(part.map(\.hash))
+        }
+        if !touched.isEmpty { try state.save(in: database) }
+    }
+
+    private func sign(_ hashes: [Digest]) throws {
+        let batch = try SignedBatch(signing: hashes, in: state.space, with: key)
+        let id = try insert(batch)
+        let update = try database.prepare("UPDATE changes SET batch = ? WHERE hash = ?")
+        for hash in hashes { try update.run(id, hash.bytes) }
+    }
+
+    /// Makes `space` the space of this device and signs its own changes anew for it.
+    ///
+    /// What others wrote in the space before is forgotten, and so are the facts about members,
+    /// receipts and peers of it; files and own documents stay.
+    func adopt(_ space: SpaceID) throws {
+        guard space != state.space else { return }
+        state.space = space
+        precondition(unsigned.isEmpty, "a space is adopted before anything is written")
+        let own = device.digest.bytes
+        try database.prepare("DELETE FROM receipts WHERE device <> ?").run(own)
+        try database.prepare(
+            """
+            DELETE FROM tokens WHERE (collection, document) IN
+            (SELECT collection, id FROM documents WHERE origin <> ?)
+            """
+        ).run(own)
+        try database.prepare("DELETE FROM documents WHERE origin <> ?").run(own)
+        try database.prepare(
+            """
+            UPDATE changes SET hash = NULL, author = NULL, counter = NULL, batch = NULL,
+            via = NULL, body = NULL WHERE hash IS NOT NULL AND author <> ?
+            """
+        ).run(own)
+        try database.execute("DELETE FROM batches; DELETE FROM cursors; DELETE FROM presence")
+        // The author's facts about the members of another space say nothing in this one.
+        var hashes: [Digest] = []
+        for bytes in try database.prepare(
+            "SELECT body FROM changes WHERE hash IS NOT NULL ORDER BY n"
+        ).all({ $0.bytes(0) }) {
+            let change = try Change(bytes: bytes)
+            if change.kind == .fact {
+                try supersede(change.hash)
+            } else {
+                hashes.append(change.hash)
+            }
+        }
+        for start in stride(from: 0, to: hashes.count, by: SignedBatch.limit) {
+            try sign(Array(hashes[start..<min(start + SignedBatch.limit, hashes.count)]))
+        }
+        membersChanged = true
+        touched.insert([.members, .changes, .documents])
+        try refreshMembership()
+    }
+}
