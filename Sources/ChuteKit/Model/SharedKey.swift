@@ -15,20 +15,20 @@ public struct SharedKey: Hashable, Sendable, CustomStringConvertible {
 
     /// The space of this key, derived from it by HKDF.
     public var space: SpaceID {
-        guard let digest = Digest(bytes: derive("chute shared space 1", [], Digest.byteCount))
+        guard let digest = Digest(bytes: derive("chute shared space 1", []))
         else { preconditionFailure("HKDF gives the count that it is asked for") }
         return SpaceID(digest)
     }
 
     /// Proves in a member fact that `device` holds the key.
     func memberProof(of device: DeviceID) -> [UInt8] {
-        HMAC.sha256(
-            key: derive("chute shared member 1", [], 32),
-            space.digest.bytes + device.digest.bytes)
+        SHA256.authenticationCode(
+            for: space.digest.bytes + device.digest.bytes,
+            key: derive("chute shared member 1", []))
     }
 
     func isMemberProof(_ mac: [UInt8], of device: DeviceID) -> Bool {
-        constantTimeEqual(mac, memberProof(of: device))
+        SecretBytes.equal(mac, memberProof(of: device))
     }
 
     /// Proves on one connection that this end holds the key. `exporter` binds the proof to the
@@ -38,13 +38,12 @@ public struct SharedKey: Hashable, Sendable, CustomStringConvertible {
     ) -> [UInt8] {
         let context = client.digest.bytes + server.digest.bytes + exporter
         let label = isClient ? "chute prove client 1" : "chute prove server 1"
-        return HMAC.sha256(
-            key: derive(label, context, 32), space.digest.bytes + context)
+        return SHA256.authenticationCode(
+            for: space.digest.bytes + context, key: derive(label, context))
     }
 
-    private func derive(_ label: String, _ context: [UInt8], _ count: Int) -> [UInt8] {
-        HKDF.sha256(
-            key: bytes, salt: [], info: Array(label.utf8) + [0] + context, count: count)
+    private func derive(_ label: String, _ context: [UInt8]) -> [UInt8] {
+        SHA256.deriveKey(from: bytes, info: Array(label.utf8) + [0] + context)
     }
 
     /// Never the key.

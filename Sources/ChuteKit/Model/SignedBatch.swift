@@ -20,7 +20,7 @@ struct SignedBatch: Hashable, Sendable {
     var author: DeviceID { DeviceID(publicKey: publicKey) }
 
     /// Signs `changes`, all of the holder of `key`. At most 256.
-    init(signing changes: [Digest], in space: SpaceID, with key: DeviceKey) throws {
+    init(signing changes: [Digest], in space: SpaceID, with key: DeviceKey) {
         precondition(changes.count <= Self.limit)
         self.space = space
         publicKey = key.spki
@@ -29,7 +29,7 @@ struct SignedBatch: Hashable, Sendable {
             Key.space: .bytes(space.digest.bytes), Key.publicKey: .bytes(key.spki),
             Key.hashes: .bytes(changes.flatMap(\.bytes)),
         ]).encoded()
-        signature = try key.sign(Self.context + header)
+        signature = key.sign(Self.context + header)
     }
 
     /// Reads a batch and checks its signature. Says nothing about membership.

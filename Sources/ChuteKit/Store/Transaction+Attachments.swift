@@ -148,10 +148,9 @@ extension Transaction {
             ON CONFLICT (mark) DO UPDATE SET path = ?2, role = ?3
             """
         ).run(mark, path.bytes, role)
-        guard
-            let id = try database.prepare("SELECT id FROM roots WHERE mark = ?")
-                .first(mark, { $0.int64(0) })
-        else { throw ChuteError(.storeIsDamaged, "a root that was just registered is not there") }
+        let id = try database.prepare("SELECT id FROM roots WHERE mark = ?")
+            .first(mark) { $0.int64(0) }
+        guard let id else { throw ChuteError(.storeIsDamaged, "a root that was just registered is not there") }
         touched.insert(.locations)
         return id
     }

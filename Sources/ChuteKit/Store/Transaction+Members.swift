@@ -24,9 +24,10 @@ extension Transaction {
     ) throws -> Membership {
         var keys: [Int64: [UInt8]] = [:]
         var statements: Set<Membership.Statement> = []
-        for (body, batch) in try database.prepare(
+        let rows = try database.prepare(
             "SELECT body, batch FROM changes WHERE kind = 3 AND hash IS NOT NULL"
-        ).all({ ($0.bytes(0), $0.optionalInt64(1)) }) {
+        ).all { ($0.bytes(0), $0.optionalInt64(1)) }
+        for (body, batch) in rows {
             let change = try Change(bytes: body)
             guard let fact = MemberFact(cbor: change.body) else { continue }
             let publicKey: [UInt8]

@@ -127,7 +127,7 @@ public final class Transaction: Snapshot {
     }
 
     private func sign(_ hashes: [Digest]) throws {
-        let batch = try SignedBatch(signing: hashes, in: state.space, with: key)
+        let batch = SignedBatch(signing: hashes, in: state.space, with: key)
         let id = try insert(batch)
         let update = try database.prepare("UPDATE changes SET batch = ? WHERE hash = ?")
         for hash in hashes { try update.run(id, hash.bytes) }
@@ -159,9 +159,10 @@ public final class Transaction: Snapshot {
         try database.execute("DELETE FROM batches; DELETE FROM cursors; DELETE FROM presence")
         // The author's facts about the members of another space say nothing in this one.
         var hashes: [Digest] = []
-        for bytes in try database.prepare(
+        let rows = try database.prepare(
             "SELECT body FROM changes WHERE hash IS NOT NULL ORDER BY n"
-        ).all({ $0.bytes(0) }) {
+        ).all { $0.bytes(0) }
+        for bytes in rows {
             let change = try Change(bytes: bytes)
             if change.kind == .fact {
                 try supersede(change.hash)
