@@ -5,7 +5,7 @@ import Synchronization
 /// Waits until a descriptor can be read or written, without holding a thread.
 ///
 /// ## Concurrency
-/// Any task may wait; at most one for each direction at a time. The Dispatch sources are
+/// Any tasks may wait. The Dispatch sources are
 /// touched only under the lock; they watch duplicates, which their cancel handlers close, so
 /// that the owner may close its own descriptor at any time.
 package final class Readiness: Sendable {
@@ -15,7 +15,7 @@ package final class Readiness: Sendable {
         // Not Sendable; guarded by the lock of `state`.
         nonisolated(unsafe) let source: any DispatchSourceProtocol
         var isArmed = false
-        var waiter: CheckedContinuation<Bool, Never>?
+        var waiters: [CheckedContinuation<Bool, Never>] = []
     }
 
     private struct State {
@@ -61,8 +61,7 @@ package final class Readiness: Sendable {
             await withCheckedContinuation { continuation in
                 let now: Bool? = state.withLock { state in
                     if state.isClosed || Task.isCancelled { return false }
-                    precondition(state[direction].waiter == nil, "two wait for one direction")
-                    state[direction].waiter = continuation
+                    state[direction].waiters.append(continuation)
                     if !state[direction].isArmed {
                         state[direction].isArmed = true
                         state[direction].source.resume()
@@ -77,15 +76,16 @@ package final class Readiness: Sendable {
     }
 
     private func fired(_ direction: Direction) {
-        let waiter = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-            guard !state.isClosed else { return nil }
+        let waiters = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
+            guard !state.isClosed else { return [] }
             if state[direction].isArmed {
                 state[direction].isArmed = false
                 state[direction].source.suspend()
             }
-            return state[direction].waiter.take()
+            defer { state[direction].waiters = [] }
+            return state[direction].waiters
         }
-        waiter?.resume(returning: true)
+        for waiter in waiters { waiter.resume(returning: true) }
     }
 
     /// Ends all waiting, now and later. Idempotent.
@@ -99,7 +99,8 @@ package final class Readiness: Sendable {
                 if !state[direction].isArmed { state[direction].source.resume() }
                 state[direction].isArmed = true
                 state[direction].source.cancel()
-                if let waiter = state[direction].waiter.take() { waiters.append(waiter) }
+                waiters += state[direction].waiters
+                state[direction].waiters = []
             }
             return waiters
         }

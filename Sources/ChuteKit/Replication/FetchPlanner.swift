@@ -1,0 +1,258 @@
+/// Decides which piece is asked of which peer. A value without I/O or clock.
+///
+/// Every peer that has a piece may serve it. What is in flight is bounded per peer, so that
+/// memory depends neither on the size of files nor on their number.
+struct FetchPlanner {
+    /// One thing to ask of one peer.
+    struct Assignment: Hashable {
+        let peer: DeviceID
+        let attachment: AttachmentID
+        /// `nil` for the piece layer.
+        let piece: UInt64?
+    }
+
+    /// What a peer has of one attachment.
+    private enum Standing: Equatable {
+        /// Not known: it is asked and may say that it has nothing.
+        case unknown
+        case absent
+        case has(Holding)
+
+        func has(_ piece: UInt64?) -> Bool {
+            switch self {
+            case .unknown: true
+            case .absent: false
+            case .has(let holding): piece.map(holding.has) ?? true
+            }
+        }
+    }
+
+    private struct Transfer {
+        let attachment: AttachmentID
+        /// The peer that likely has it; asked before any other.
+        let source: DeviceID?
+        var needsLayer: Bool
+        /// Pieces that nobody is asked for, from the last to the first.
+        var open: [UInt64]
+        var inFlight: [UInt64: DeviceID] = [:]
+        var layerFrom: DeviceID?
+        var standings: [DeviceID: Standing] = [:]
+        /// Peers that sent a wrong piece: once is an edited file, twice is a liar.
+        var wrong: [DeviceID: Int] = [:]
+
+        var isIdle: Bool { inFlight.isEmpty && layerFrom == nil }
+        var hasOpen: Bool { !open.isEmpty || (needsLayer && layerFrom == nil) }
+    }
+
+    private struct Peer {
+        var requestCount = 0
+        var byteCount = 0
+        var queue: [AttachmentID] = []
+        var head = 0
+        var queued: Set<AttachmentID> = []
+    }
+
+    struct Limits: Sendable {
+        var requestsPerPeer = 256
+        var bytesPerPeer = 8 << 20
+    }
+
+    private let limits: Limits
+    private var transfers: [AttachmentID: Transfer] = [:]
+    private var peers: [DeviceID: Peer] = [:]
+
+    init(limits: Limits = Limits()) { self.limits = limits }
+
+    var attachments: Dictionary<AttachmentID, some Any>.Keys { transfers.keys }
+
+    func isFetching(_ attachment: AttachmentID) -> Bool { transfers[attachment] != nil }
+
+    /// Whether nobody who is connected is known to have, or may have, what is still open.
+    func isStalled(_ attachment: AttachmentID) -> Bool {
+        guard let transfer = transfers[attachment] else { return false }
+        return transfer.isIdle && transfer.hasOpen
+            && !peers.keys.contains { (transfer.standings[$0] ?? .unknown) != .absent }
+    }
+
+    /// Starts fetching `pieces` of an attachment, and its layer where that is not known.
+    mutating func add(
+        _ attachment: AttachmentID, pieces: some Sequence<UInt64>, needsLayer: Bool,
+        source: DeviceID?
+    ) -> [Assignment] {
+        guard transfers[attachment] == nil else { return [] }
+        transfers[attachment] = Transfer(
+            attachment: attachment, source: source, needsLayer: needsLayer,
+            open: pieces.reversed())
+        offer(attachment)
+        return peers.keys.sorted().flatMap { fill($0) }
+    }
+
+    /// More pieces of a transfer that is under way: staged bytes that turned out wrong.
+    mutating func reopen(_ pieces: [UInt64], of attachment: AttachmentID) -> [Assignment] {
+        guard transfers[attachment] != nil else { return [] }
+        transfers[attachment]?.open.append(contentsOf: pieces)
+        offer(attachment)
+        return peers.keys.sorted().flatMap { fill($0) }
+    }
+
+    /// Ends a transfer; what is in flight for it comes in and is dropped.
+    mutating func remove(_ attachment: AttachmentID) {
+        guard let transfer = transfers.removeValue(forKey: attachment) else { return }
+        for (piece, peer) in transfer.inFlight { release(peer, attachment, piece) }
+        if let peer = transfer.layerFrom { release(peer, attachment, nil) }
+    }
+
+    mutating func connected(_ peer: DeviceID) -> [Assignment] {
+        peers[peer] = Peer()
+        for attachment in transfers.keys.sorted() { offer(attachment) }
+        return fill(peer)
+    }
+
+    mutating func disconnected(_ peer: DeviceID) -> [Assignment] {
+        peers[peer] = nil
+        for attachment in transfers.keys.sorted() {
+            guard var transfer = transfers[attachment] else { continue }
+            transfer.standings[peer] = nil
+            let lost = transfer.inFlight.filter { $0.value == peer }.keys.sorted(by: >)
+            for piece in lost { transfer.inFlight[piece] = nil }
+            transfer.open.append(contentsOf: lost)
+            if transfer.layerFrom == peer { transfer.layerFrom = nil }
+            transfers[attachment] = transfer
+            offer(attachment)
+        }
+        return peers.keys.sorted().flatMap { fill($0) }
+    }
+
+    /// A piece came in and was right; the transfer goes on with whoever is free.
+    mutating func finished(
+        _ piece: UInt64?, of attachment: AttachmentID, from peer: DeviceID
+    ) -> [Assignment] {
+        release(peer, attachment, piece)
+        if let piece {
+            transfers[attachment]?.inFlight[piece] = nil
+        } else {
+            transfers[attachment]?.layerFrom = nil
+            transfers[attachment]?.needsLayer = false
+        }
+        return fill(peer)
+    }
+
+    /// A piece came in and was wrong; `isLiar` is whether that peer is not asked again.
+    mutating func failed(
+        _ piece: UInt64?, of attachment: AttachmentID, from peer: DeviceID
+    ) -> (assignments: [Assignment], isLiar: Bool) {
+        release(peer, attachment, piece)
+        giveBack(piece, of: attachment)
+        let count = (transfers[attachment]?.wrong[peer] ?? 0) + 1
+        transfers[attachment]?.wrong[peer] = count
+        if count > 1 { transfers[attachment]?.standings[peer] = .absent }
+        offer(attachment)
+        return (peers.keys.sorted().flatMap { fill($0) }, count > 1)
+    }
+
+    /// The peer does not have what it was asked for.
+    mutating func absent(
+        _ piece: UInt64?, of attachment: AttachmentID, at peer: DeviceID
+    ) -> [Assignment] {
+        release(peer, attachment, piece)
+        giveBack(piece, of: attachment)
+        if transfers[attachment]?.standings[peer] ?? .unknown == .unknown {
+            transfers[attachment]?.standings[peer] = .absent
+        } else if let piece, case .has(let holding)? = transfers[attachment]?.standings[peer] {
+            // It had said otherwise: what it has changed. Only what it says anew counts.
+            transfers[attachment]?.standings[peer] = holding.has(piece) ? .absent : .has(holding)
+        }
+        offer(attachment)
+        return peers.keys.sorted().flatMap { fill($0) }
+    }
+
+    /// The peer says what it has.
+    mutating func has(_ holding: Holding, at peer: DeviceID) -> [Assignment] {
+        guard transfers[holding.attachment]?.wrong[peer] ?? 0 < 2 else { return [] }
+        transfers[holding.attachment]?.standings[peer] = .has(holding)
+        offer(holding.attachment)
+        return fill(peer)
+    }
+
+    private mutating func giveBack(_ piece: UInt64?, of attachment: AttachmentID) {
+        if let piece {
+            guard transfers[attachment]?.inFlight.removeValue(forKey: piece) != nil else { return }
+            transfers[attachment]?.open.append(piece)
+        } else {
+            transfers[attachment]?.layerFrom = nil
+        }
+    }
+
+    /// Puts an attachment into the queues of those who may have it: at first of its source
+    /// alone, unless there is enough for several or the source is not there.
+    private mutating func offer(_ attachment: AttachmentID) {
+        guard let transfer = transfers[attachment], transfer.hasOpen else { return }
+        let candidates = peers.keys.filter {
+            (transfer.standings[$0] ?? .unknown) != .absent
+        }
+        let isForMany = transfer.open.count >= 4
+        for peer in candidates.sorted() {
+            if !isForMany, let source = transfer.source, source != peer,
+                candidates.contains(source)
+            { continue }
+            if peers[peer]?.queued.insert(attachment).inserted == true {
+                peers[peer]?.queue.append(attachment)
+            }
+        }
+    }
+
+    /// Asks a peer for as much as may be in flight.
+    private mutating func fill(_ id: DeviceID) -> [Assignment] {
+        guard var peer = peers[id] else { return [] }
+        var assignments: [Assignment] = []
+        while peer.head < peer.queue.count, peer.requestCount < limits.requestsPerPeer,
+            peer.byteCount < limits.bytesPerPeer
+        {
+            let attachment = peer.queue[peer.head]
+            guard let piece = takePiece(of: attachment, for: id) else {
+                peer.queued.remove(attachment)
+                peer.head += 1
+                continue
+            }
+            peer.requestCount += 1
+            peer.byteCount += Self.byteCount(of: piece, attachment)
+            assignments.append(Assignment(peer: id, attachment: attachment, piece: piece))
+        }
+        if peer.head > 1024 || peer.head == peer.queue.count {
+            peer.queue.removeFirst(peer.head)
+            peer.head = 0
+        }
+        peers[id] = peer
+        return assignments
+    }
+
+    /// The layer or the next open piece that the peer may have; the outer `nil` for none.
+    private mutating func takePiece(of attachment: AttachmentID, for peer: DeviceID) -> UInt64?? {
+        guard var transfer = transfers[attachment] else { return nil }
+        let standing = transfer.standings[peer] ?? .unknown
+        if transfer.needsLayer, transfer.layerFrom == nil, standing.has(nil) {
+            transfer.layerFrom = peer
+            transfers[attachment] = transfer
+            return .some(nil)
+        }
+        guard let index = transfer.open.lastIndex(where: { standing.has($0) }) else { return nil }
+        let piece = transfer.open.remove(at: index)
+        transfer.inFlight[piece] = peer
+        transfers[attachment] = transfer
+        return .some(piece)
+    }
+
+    private mutating func release(_ peer: DeviceID, _ attachment: AttachmentID, _ piece: UInt64?) {
+        guard let known = peers[peer] else { return }
+        peers[peer]?.requestCount = max(0, known.requestCount - 1)
+        peers[peer]?.byteCount = max(
+            0, known.byteCount - Self.byteCount(of: piece, attachment))
+    }
+
+    static func byteCount(of piece: UInt64?, _ attachment: AttachmentID) -> Int {
+        guard let piece else {
+            return PieceTree.layerByteCount(length: attachment.byteCount) ?? 0
+        }
+        return PieceTree.byteCount(ofPiece: piece, length: attachment.byteCount)
+    }
+}

@@ -1,0 +1,116 @@
+import ChuteSystem
+
+/// How far a stream of changes has come: the number of the last one and the tag it had.
+struct Cursor: Hashable, Sendable {
+    let n: UInt64
+    let tag: [UInt8]
+}
+
+/// Some changes on their way to a peer, in the order in which they were learned here.
+struct ChangePage: Hashable, Sendable {
+    /// What was signed together, with those of its changes that are in this page.
+    struct Part: Hashable, Sendable {
+        let header: [UInt8]
+        let signature: [UInt8]
+        var changes: [[UInt8]]
+    }
+
+    var parts: [Part] = []
+    /// The last number looked at, also where nothing of it is in the page.
+    var end: Cursor?
+}
+
+extension Snapshot {
+    /// Where the stream for a peer that holds `cursor` goes on: after it, or at the start where
+    /// this store never gave that number that tag.
+    func start(after cursor: Cursor?) throws -> UInt64 {
+        guard let cursor, cursor.n <= UInt64(Int64.max) else { return 0 }
+        let tag = try database.prepare("SELECT tag FROM changes WHERE n = ?")
+            .first(cursor.n) { $0.bytes(0) }
+        return tag == cursor.tag ? cursor.n : 0
+    }
+
+    /// The newest number given so far.
+    func lastLearned() throws -> UInt64 {
+        try database.prepare("SELECT coalesce(max(n), 0) FROM changes").first { $0.uint64(0) } ?? 0
+    }
+
+    /// The next changes after number `n`, at most 256 and about 1 MiB, but those that came from
+    /// `peer` with a number above `since`: that peer has them.
+    func changes(after n: UInt64, for peer: DeviceID, since: UInt64) throws -> ChangePage {
+        var page = ChangePage()
+        var places: [Int64: Int] = [:]
+        var size = 0
+        let rows = try database.prepare(
+            """
+            SELECT n, tag, batch, CASE WHEN via = ?2 AND n > ?3 THEN NULL ELSE body END
+            FROM changes WHERE n > ?1 ORDER BY n LIMIT 256
+            """
+        ).all(n, peer.digest.bytes, since) {
+            (
+                Cursor(n: $0.uint64(0), tag: $0.bytes(1)), $0.optionalInt64(2),
+                $0.optionalBytes(3)
+            )
+        }
+        for (cursor, batch, body) in rows {
+            if size > 1 << 20 { break }
+            page.end = cursor
+            guard let batch, let body else { continue }
+            size += body.count
+            if let place = places[batch] {
+                page.parts[place].changes.append(body)
+                continue
+            }
+            let found = try database.prepare("SELECT header, signature FROM batches WHERE id = ?")
+                .first(batch) { ($0.bytes(0), $0.bytes(1)) }
+            guard let (header, signature) = found else {
+                throw WireError.malformed("a change without its batch")
+            }
+            places[batch] = page.parts.count
+            page.parts.append(.init(header: header, signature: signature, changes: [body]))
+        }
+        return page
+    }
+
+    /// How far the stream from `peer` has come here.
+    func cursor(from peer: DeviceID) throws -> Cursor? {
+        try database.prepare("SELECT n, tag FROM cursors WHERE peer = ?")
+            .first(peer.digest.bytes) { Cursor(n: $0.uint64(0), tag: $0.bytes(1)) }
+    }
+
+    /// The greatest counter of `author` that is known here.
+    func highestCounter(of author: DeviceID) throws -> UInt64 {
+        try database.prepare(
+            "SELECT coalesce(max(counter), 0) FROM changes WHERE author = ? AND hash IS NOT NULL"
+        ).first(author.digest.bytes) { $0.uint64(0) } ?? 0
+    }
+}
+
+extension Transaction {
+    /// Takes in a page from `peer` and moves its cursor; both or neither.
+    ///
+    /// A change that no honest peer sends is left out and counted: the others stand.
+    func receive(
+        _ parts: [ReceivedPart], upTo end: Cursor?, from peer: DeviceID
+    ) throws -> [WireError] {
+        var refused: [WireError] = []
+        for part in parts {
+            for change in part.changes {
+                do {
+                    try receive(change, in: part.batch, from: peer)
+                } catch let error as WireError { refused.append(error) }
+            }
+        }
+        if let end {
+            try database.prepare("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?)")
+                .run(peer.digest.bytes, end.n, end.tag)
+        }
+        return refused
+    }
+}
+
+/// A part of a page, read and checked as far as that needs no database.
+struct ReceivedPart: Sendable {
+    let batch: SignedBatch
+    let changes: [Change]
+}
