@@ -44,7 +44,7 @@ package final class DeviceKey: Sendable {
         guard let count = Int32(exactly: pem.count), pem.count <= Self.longestPEM else {
             throw OpenSSLError(call: "PEM_read_bio_PrivateKey", reason: "too long for a key")
         }
-        ERR_clear_error()
+        OpenSSLError.clearQueue()
         let key = pem.withUnsafeBytes { bytes -> OpaquePointer? in
             guard let source = BIO_new_mem_buf(bytes.baseAddress, count) else { return nil }
             defer { BIO_free(source) }

@@ -17,6 +17,19 @@ package struct OpenSSLError: Error, Hashable, Sendable, CustomStringConvertible 
         self.reason = reason
     }
 
+    /// Leaves OpenSSL's memory to the end of the process.
+    ///
+    /// Its own handler at `exit` would free algorithms that another thread is still hashing
+    /// with. Must be the first call into the library. Calls `OPENSSL_init_crypto`.
+    private static let startsLibrary: Bool =
+        OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+
+    /// Forgets what failed before on this thread. Every first call of a kind follows this.
+    static func clearQueue() {
+        precondition(startsLibrary, "OPENSSL_init_crypto")
+        ERR_clear_error()
+    }
+
     /// Takes the oldest entry of this thread's queue, which is the cause of the others, and
     /// empties the queue. Must directly follow the failed call.
     static func current(_ call: String) -> OpenSSLError {
@@ -32,7 +45,7 @@ package struct OpenSSLError: Error, Hashable, Sendable, CustomStringConvertible 
     static func object(
         _ call: String, _ body: () -> OpaquePointer?
     ) throws(OpenSSLError) -> OpaquePointer {
-        ERR_clear_error()
+        clearQueue()
         guard let object = body() else { throw current(call) }
         return object
     }
@@ -40,7 +53,7 @@ package struct OpenSSLError: Error, Hashable, Sendable, CustomStringConvertible 
     /// Runs a call that returns a positive number on success, and gives that number.
     @discardableResult
     static func check(_ call: String, _ body: () -> Int32) throws(OpenSSLError) -> Int32 {
-        ERR_clear_error()
+        clearQueue()
         let result = body()
         guard result > 0 else { throw current(call) }
         return result

@@ -8,7 +8,8 @@ extension SHA256 {
     ///
     /// Compare it with `SecretBytes.equal`, never with `==`.
     package static func authenticationCode(for message: [UInt8], key: [UInt8]) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filled in
+        OpenSSLError.clearQueue()
+        return [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, filled in
             let result = EVP_Q_mac(
                 nil, "HMAC", nil, "SHA256", nil, key, key.count, message, message.count,
                 buffer.baseAddress, byteCount, nil)

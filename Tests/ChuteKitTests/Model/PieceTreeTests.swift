@@ -78,6 +78,24 @@ import Testing
         }
     }
 
+    @Test func `a file that is cut while it is hashed ends where it was cut`() async throws {
+        try await withTemporaryDirectory { folder in
+            let bytes = SeededBytes.make(count: 3 << 20, seed: 6)
+            let file = try FileDescriptor.open(folder.appending("file"), O_RDWR | O_CREAT)
+            try file.write(bytes, at: 0)
+            let number = file.raw
+            let asked = Atomic<Int>(0)
+            let summary = try PieceTree.FileHasher().summary(of: file, expectedLength: 3 << 20) {
+                // Before the third piece is read.
+                if asked.add(1, ordering: .relaxed).newValue == 3 {
+                    #expect(ftruncate(number, (2 << 20) + 5) == 0)
+                }
+                return false
+            }
+            #expect(summary == piecewise(Array(bytes[..<((2 << 20) + 5)])))
+        }
+    }
+
     @Test func `a descriptor that cannot be read is an error`() async throws {
         try await withTemporaryDirectory { folder in
             let file = try FileDescriptor.open(folder, O_RDONLY)

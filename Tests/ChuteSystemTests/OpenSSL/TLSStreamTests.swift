@@ -68,6 +68,31 @@ import Testing
         #expect(pair.server.peerSPKI.isEmpty)
     }
 
+    @Test func `a client with a key of another kind is refused`() throws {
+        let contexts = (try TLSContext(key: .generate()), try TLSContext(key: .generate()))
+        // Both may use Ed448 here, so that only the look at the certificate can refuse it.
+        for context in [contexts.0, contexts.1] {
+            #expect(chute_SSL_CTX_set1_sigalgs_list(context.raw, "ed448:ed25519") == 1)
+        }
+        let pair = try TLSPair(clientContext: contexts.0, serverContext: contexts.1)
+        let maker = EVP_PKEY_CTX_new_from_name(nil, "ED448", nil)
+        defer { EVP_PKEY_CTX_free(maker) }
+        var key: OpaquePointer?
+        #expect(EVP_PKEY_keygen_init(maker) == 1 && EVP_PKEY_generate(maker, &key) == 1)
+        defer { EVP_PKEY_free(key) }
+        let certificate = X509_new()
+        defer { X509_free(certificate) }
+        for time in [X509_getm_notBefore(certificate), X509_getm_notAfter(certificate)] {
+            X509_gmtime_adj(time, 0)
+        }
+        #expect(X509_set_pubkey(certificate, key) == 1 && X509_sign(certificate, key, nil) > 0)
+        #expect(SSL_use_certificate(pair.client.raw, certificate) == 1)
+        #expect(SSL_use_PrivateKey(pair.client.raw, key) == 1)
+        let error = #expect(throws: OpenSSLError.self) { try pair.handshake() }
+        #expect(error?.reason == "certificate verify failed")
+        #expect(pair.server.peerSPKI.isEmpty)
+    }
+
     @Test func `a client that speaks only TLS 1 2 is refused`() throws {
         let context = try TLSContext(key: .generate())
         #expect(chute_SSL_CTX_set_min_proto_version(context.raw, TLS1_2_VERSION) == 1)
