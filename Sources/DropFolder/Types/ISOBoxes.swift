@@ -46,8 +46,9 @@ struct ISOBoxes {
         } else if short == 0 {
             size = end - position
         }
-        let (boxEnd, overflow) = position.addingReportingOverflow(size)
-        guard size >= length, !overflow else { return nil }
+        guard size >= length else { return nil }
+        let (sum, overflow) = position.addingReportingOverflow(size)
+        let boxEnd = overflow ? .max : sum
         defer { position = boxEnd }
         return ISOBox(
             kind: kind, start: position, body: position + length, end: boxEnd,

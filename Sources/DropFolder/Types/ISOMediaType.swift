@@ -4,16 +4,12 @@ import ChuteSystem
 /// Canon CR3, JPEG 2000, JPEG XL.
 enum ISOMediaType {
     static func type(of file: BoundedFile) throws(SystemError) -> MIMEType? {
-        guard let kind = file.head.code(at: 4) else { return nil }
-        switch kind {
+        guard ISOStructure.isMedia(file.head) else { return nil }
+        switch file.head.code(at: 4) {
         case "ftyp": return try branded(file, at: 0)
-        case "jP  ":
-            guard file.head.has([0, 0, 0, 12]) else { return nil }
-            return try branded(file, at: 12)
-        case "JXL " where file.head.has([0, 0, 0, 12]): return "image/jxl"
-        case "wide", "free", "skip", "mdat", "moov", "pnot", "udta", "uuid":
-            return try unbranded(file)
-        default: return nil
+        case "jP  ": return try branded(file, at: 12)
+        case "JXL ": return "image/jxl"
+        default: return try unbranded(file)
         }
     }
 

@@ -13,8 +13,10 @@ package final class MIMEDetector {
     /// Whether libmagic is asked; without it fewer types are told apart.
     package var usesLibmagic: Bool { magic != nil }
 
-    /// What is read of the beginning: enough for JSON and texts, little beside the file's copy.
-    package static let headLength = 512 << 10
+    /// What the own looks get of the beginning.
+    private static let headLength = 64 << 10
+    /// What libmagic gets: a shorter beginning misnames JSON.
+    private static let magicLength = 512 << 10
     private static let budget = 4 << 20
 
     /// Loads libmagic's rules; where that fails, `failure` says why and the own looks remain.
@@ -41,7 +43,8 @@ package final class MIMEDetector {
         guard !bounded.head.isEmpty else { return .empty }
         let name = FileExtension(of: name)
         if let type = try ownLook(bounded, name) { return type.canonical }
-        return refined(baseType(bounded.head), bounded.head, name).canonical
+        let start = try bounded.read(at: 0, count: Self.magicLength)
+        return refined(baseType(start), start, name).canonical
     }
 
     private func ownLook(_ file: BoundedFile, _ name: FileExtension) throws(SystemError)
@@ -73,7 +76,8 @@ package final class MIMEDetector {
             if PlainLook.hasLatePDF(head) { return "application/pdf" }
             if head.has("ID3") { return "audio/mpeg" }
         }
-        if type == .plainText, head.count == Self.headLength, TextType.isLongJSON(head, name: name)
+        if type.type == "text", head.count == Self.magicLength,
+            TextType.isLongJSON(head, name: name)
         {
             return "application/json"
         }
