@@ -1,1 +1,146 @@
 @_exported public import struct ChuteSystem.BytePath
+import ChuteSystem
+
+/// One engine on one directory: a store of documents and attachments, and its replication.
+///
+/// ## Concurrency
+/// `store` writes on its own queue, `reader` looks beside it. `run` is the parent of all tasks
+/// of replication; without it everything local works.
+public final class Chute: Sendable {
+    /// How the devices of a space know each other. All of it is encrypted.
+    public enum Identity: Sendable {
+        /// By tickets: each device is admitted by an owner.
+        case paired
+        /// Whoever holds the key is a member.
+        case sharedKey(SharedKey)
+    }
+
+    /// What an engine listens to and dials.
+    public struct Network: Sendable {
+        /// `host:port` to listen at; `nil` for none.
+        public var listen: String?
+        /// Whether `listen` was asked for by its port: then no other port is taken.
+        public var isPortFixed: Bool
+        /// Addresses that are dialled for as long as the engine runs.
+        public var connect: [String]
+
+        /// Addresses to use.
+        public init(listen: String?, isPortFixed: Bool, connect: [String]) {
+            self.listen = listen
+            self.isPortFixed = isPortFixed
+            self.connect = connect
+        }
+    }
+
+    /// Writes documents, asks for attachments.
+    public let store: Store
+    /// Looks at what is committed.
+    public let reader: StoreReader
+    private let roots: Roots
+    private let fetcher: Fetcher
+    private let replicator: Replicator
+    private let lock: DirectoryLock
+
+    /// This device.
+    public var device: DeviceID { store.device }
+
+    /// Opens the engine of `directory`, which is made where it does not exist (0700).
+    ///
+    /// Throws `heldElsewhere` where another engine has it, `deviceKey` where the key was copied
+    /// (unless `isMoved`), `storeIsNewer` and `storeIsDamaged`. Blocks for some milliseconds.
+    public static func open(
+        _ directory: BytePath, identity: Identity = .paired, isMoved: Bool = false,
+        network: Network, diagnostics: Diagnostics = .none
+    ) async throws -> Chute {
+        let lock = try DirectoryLock(directory)
+        return try await open(
+            lock, identity: identity, isMoved: isMoved, network: network,
+            diagnostics: diagnostics)
+    }
+
+    /// Opens the engine of a directory whose lock is held already.
+    public static func open(
+        _ lock: DirectoryLock, identity: Identity = .paired, isMoved: Bool = false,
+        network: Network, diagnostics: Diagnostics = .none
+    ) async throws -> Chute {
+        let key = try DeviceKeyFile(in: lock.directory).loadOrMake()
+        let path = lock.directory.appending(databaseName)
+        var sharedKey: SharedKey?
+        if case .sharedKey(let given) = identity { sharedKey = given }
+        let store = try Store(path: path, key: key, sharedKey: sharedKey)
+        try await store.checkKeyFile(in: lock.directory, isMoved: isMoved)
+        if let sharedKey { try await store.write { try $0.enter(sharedKey) } }
+        let reader = try StoreReader(path: path, device: store.device)
+        let roots = Roots()
+        let fetcher = Fetcher(
+            store: store, reader: reader, roots: roots, diagnostics: diagnostics)
+        let instance = SecretBytes.random(count: 8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let context = SessionContext(
+            store: store, reader: reader, tls: try TLSContext(key: key), instance: instance,
+            roots: roots, fetcher: fetcher, diagnostics: diagnostics)
+        return Chute(
+            store: store, reader: reader, roots: roots, fetcher: fetcher,
+            replicator: Replicator(
+                context: context, listen: network.listen, isPortFixed: network.isPortFixed,
+                connect: network.connect),
+            lock: lock)
+    }
+
+    static let databaseName = "chute.db"
+
+    private init(
+        store: Store, reader: StoreReader, roots: Roots, fetcher: Fetcher,
+        replicator: Replicator, lock: DirectoryLock
+    ) {
+        self.store = store
+        self.reader = reader
+        self.roots = roots
+        self.fetcher = fetcher
+        self.replicator = replicator
+        self.lock = lock
+    }
+
+    /// Replicates and fetches until cancelled. Throws where the store fails: then nothing is
+    /// certain but what is on disk, and a new start finds that.
+    public func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await self.replicator.run() }
+            group.addTask { try await self.fetcher.run() }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Makes files below `path` servable and fetchable, for as long as its mark is there.
+    ///
+    /// `mark` is what the folder's `.chute/id` says; empty for a folder that cannot bear one.
+    public func attach(root: Int64, path: BytePath, mark: [UInt8]) {
+        roots.attach(root, path: path, mark: mark)
+    }
+
+    /// Stops using a root. Nothing in it is touched.
+    public func detach(root: Int64) { roots.detach(root) }
+
+    /// What was fetched since the last call, at least one; empty once the task is cancelled.
+    /// One caller at a time. Not synced: that is for whoever publishes it.
+    public func fetched() async -> [FetchOutcome] { await fetcher.outcomes.next() }
+
+    /// Joins the space of a ticket; `run` must be running. Durable when it returns.
+    ///
+    /// Throws `unreachable`, `refused` with the inviter's reason, or `alreadyInSpace`.
+    public func join(_ ticket: Ticket) async throws {
+        try await store.checkCanJoin(ticket)
+        try await replicator.join(ticket)
+    }
+
+    /// The space, if this device shares with others or could.
+    public var space: SpaceID? {
+        get async { await store.space == .alone ? nil : await store.space }
+    }
+
+    /// What is transferred right now.
+    public func transfers() -> [TransferStatus] { fetcher.progress.all() }
+
+    /// How listening goes; `nil` before it was tried, or where nothing listens.
+    public var listenState: ListenState? { get async { await replicator.listenState } }
+}

@@ -60,7 +60,7 @@ struct Hello: Hashable, Sendable {
         self.version = version
         self.instance = instance
         self.counter = counter
-        cursor = try cbor[3].map { try Cursor(cbor: $0) }
+        cursor = try cbor[3].map { value throws(WireError) in try Cursor(cbor: value) }
     }
 }
 
@@ -102,7 +102,7 @@ extension ChangePage {
                     header: header, signature: signature,
                     changes: changes.compactMap(\.bytesValue)))
         }
-        end = try cbor[1].map { try Cursor(cbor: $0) }
+        end = try cbor[1].map { value throws(WireError) in try Cursor(cbor: value) }
     }
 }
 

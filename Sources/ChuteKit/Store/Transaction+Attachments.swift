@@ -83,6 +83,12 @@ extension Snapshot {
         }
     }
 
+    /// Which of these wants are no more.
+    func missingWants(among ids: [Int64]) throws -> Set<Int64> {
+        let select = try database.prepare("SELECT 1 FROM wants WHERE id = ?")
+        return Set(try ids.filter { try select.first($0) { _ in true } == nil })
+    }
+
     /// How many attachments wait to be fetched, and their bytes.
     public func wantTotals() throws -> (count: Int, bytes: UInt64) {
         try database.prepare("SELECT count(*), coalesce(sum(length), 0) FROM wants")

@@ -1,6 +1,35 @@
 import ChuteSystem
 
 /// Who belongs to the space, and what follows for what is held or hidden.
+extension Snapshot {
+    /// The standing of every device that the facts name, worked out from the database alone.
+    func memberStandings() throws -> [DeviceID: Membership.Standing] {
+        let space = try database.prepare("SELECT value FROM meta WHERE key = 'space'")
+            .first { SpaceID(bytes: $0.bytes(0)) }
+        let stored = try database.prepare("SELECT value FROM meta WHERE key = 'shared_members'")
+            .first { $0.bytes(0) }
+        guard stored == nil else {
+            let statements = try Transaction.statements(in: database, ownKey: [])
+            return Membership(statements: statements) { _, _ in true }.standings
+        }
+        let statements = try Transaction.statements(in: database, ownKey: [])
+        return Membership(space: (space ?? nil) ?? .alone, statements: statements).standings
+    }
+
+    /// The space that this device is in; `nil` for none.
+    public func space() throws -> SpaceID? {
+        let space = try database.prepare("SELECT value FROM meta WHERE key = 'space'")
+            .first { SpaceID(bytes: $0.bytes(0)) } ?? nil
+        return space == .alone ? nil : space
+    }
+
+    /// Whether the space has a shared key.
+    public func hasSharedKey() throws -> Bool {
+        try database.prepare("SELECT 1 FROM meta WHERE key = 'shared_members'")
+            .first { _ in true } ?? false
+    }
+}
+
 extension Transaction {
     /// Works the members out anew, releases what was held for its author, hides what is beyond
     /// a cut-off.
@@ -22,6 +51,18 @@ extension Transaction {
     static func membership(
         of state: WritingState, device key: DeviceKey, in database: Connection
     ) throws -> Membership {
+        let statements = try statements(in: database, ownKey: key.spki)
+        if let sharedKey = state.sharedKey {
+            return Membership(statements: statements) { sharedKey.isMemberProof($1, of: $0) }
+        }
+        return Membership(space: state.space, statements: statements)
+    }
+
+    /// All facts about members, with the key that signed each. `ownKey` is for those that this
+    /// transaction wrote: they are signed at its end.
+    static func statements(
+        in database: Connection, ownKey: [UInt8]
+    ) throws -> Set<Membership.Statement> {
         var keys: [Int64: [UInt8]] = [:]
         var statements: Set<Membership.Statement> = []
         let rows = try database.prepare(
@@ -35,17 +76,14 @@ extension Transaction {
                 publicKey = try keys[batch] ?? self.publicKey(ofBatch: batch, in: database)
                 keys[batch] = publicKey
             } else {
-                publicKey = key.spki  // written by this transaction, signed at its end
+                publicKey = ownKey
             }
             statements.insert(
                 .init(
                     hash: change.hash, author: change.author, publicKey: publicKey,
                     counter: change.counter, fact: fact))
         }
-        if let sharedKey = state.sharedKey {
-            return Membership(statements: statements) { sharedKey.isMemberProof($1, of: $0) }
-        }
-        return Membership(space: state.space, statements: statements)
+        return statements
     }
 
     private static func publicKey(

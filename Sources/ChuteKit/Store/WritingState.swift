@@ -34,6 +34,7 @@ struct WritingState: Sendable {
     func save(in database: Connection) throws {
         let write = try database.prepare("INSERT OR REPLACE INTO meta VALUES (?, ?)")
         try write.run("space", space.digest.bytes)
+        if sharedKey != nil { try write.run("shared_members", [1]) }
         try write.run("counter", CBOR.unsigned(counter).encoded())
         try write.run("stamp", CBOR.unsigned(clock.last.rawValue).encoded())
     }

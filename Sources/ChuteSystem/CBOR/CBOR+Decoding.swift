@@ -173,3 +173,12 @@ private struct Reader {
         throw CBORError(order == 0 ? .duplicateKey : .unsortedKeys, at: right.lowerBound)
     }
 }
+
+extension CBOR {
+    /// Reads one value that takes up all of `bytes`.
+    package static func decode(
+        _ bytes: UnsafeRawBufferPointer, limits: Limits = Limits()
+    ) throws(CBORError) -> CBOR {
+        try decode(bytes.bindMemory(to: UInt8.self), limits: limits)
+    }
+}

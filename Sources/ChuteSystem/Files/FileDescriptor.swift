@@ -120,3 +120,41 @@ package struct FileDescriptor: ~Copyable, Sendable {
         _ = try retrying("ftruncate") { ftruncate(raw, off_t(size)) }
     }
 }
+
+extension FileDescriptor {
+    /// Where the next bytes that are not a hole begin; `nil` where there are none.
+    ///
+    /// A file system without holes says that all is data. Calls `lseek(SEEK_DATA)`; moves the
+    /// descriptor's own position, which nothing here uses.
+    package func nextData(from offset: UInt64) -> UInt64? {
+        let found = chute_seek_data(raw, Int64(offset))
+        return found < 0 ? nil : UInt64(found)
+    }
+
+    /// Where the next hole begins, at the latest the end of the file. Calls `lseek(SEEK_HOLE)`.
+    package func nextHole(from offset: UInt64) -> UInt64? {
+        let found = chute_seek_hole(raw, Int64(offset))
+        return found < 0 ? nil : UInt64(found)
+    }
+}
+
+extension FileDescriptor {
+    package static var readOnly: Int32 { O_RDONLY | O_NONBLOCK | O_NOFOLLOW }
+    package static var readWrite: Int32 { O_RDWR | O_NONBLOCK | O_NOFOLLOW }
+    package static var readWriteCreate: Int32 { O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW }
+
+    /// Takes the write lock on the whole file for this open description; `false` where another
+    /// has it. Goes with the last descriptor. Calls `fcntl(F_OFD_SETLK)`.
+    package func tryLock() throws(SystemError) -> Bool {
+        if chute_lock_whole_file(raw) == 0 { return true }
+        if errno == EAGAIN || errno == EACCES { return false }
+        throw .current("fcntl")
+    }
+
+    /// Whether another open description has the lock. Calls `fcntl(F_OFD_GETLK)`.
+    package func isLocked() throws(SystemError) -> Bool {
+        let result = chute_whole_file_is_locked(raw)
+        guard result >= 0 else { throw .current("fcntl") }
+        return result == 1
+    }
+}

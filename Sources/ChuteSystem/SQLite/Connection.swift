@@ -8,6 +8,8 @@ package final class Connection {
     package enum Mode: Sendable {
         /// Reads and writes; makes the file where there is none.
         case readWriteCreate
+        /// Reads and writes an existing file.
+        case readWrite
         /// Reads an existing file.
         case readOnly
     }
@@ -39,6 +41,7 @@ package final class Connection {
         let access =
             switch mode {
             case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            case .readWrite: SQLITE_OPEN_READWRITE
             case .readOnly: SQLITE_OPEN_READONLY
             }
         var opened: OpaquePointer?

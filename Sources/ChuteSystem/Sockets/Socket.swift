@@ -9,6 +9,9 @@ package enum Socket {
         package var descriptor: FileDescriptor
         /// `nil` where it is gone again.
         package let peer: SocketAddress?
+
+        /// The descriptor alone.
+        package consuming func socket() -> FileDescriptor { descriptor }
     }
 
     /// A socket that listens.

@@ -1,0 +1,128 @@
+import ChuteSystem
+import Glibc
+
+/// A staged file that is being fetched, and which of its pieces were checked.
+struct StagedBlob: Sendable {
+    let location: Location
+    /// One bit for each piece, the first in the highest bit.
+    let pieces: [UInt8]
+    let layer: [UInt8]
+}
+
+/// Reads pieces of attachments out of the files that have them.
+///
+/// A file that only the agent writes, and one whose fingerprint is as it was when it was
+/// hashed, is read as it is. Any other is a user's: the piece is hashed before it is sent, and
+/// a wrong one is as good as none. Not `Sendable`: belongs to one session. Blocks.
+struct BlobServer {
+    private struct Open: ~Copyable {
+        let file: FileDescriptor
+        let location: Location
+        let layer: [UInt8]?
+        var isTrusted: Bool
+    }
+
+    private final class Slot {
+        var open: Open
+        init(_ open: consuming Open) { self.open = open }
+    }
+
+    private let roots: Roots
+    private var slots: [(attachment: AttachmentID, slot: Slot)] = []
+    private let hasher = PieceTree.PieceHasher()
+    private static let slotLimit = 4
+
+    init(roots: Roots) { self.roots = roots }
+
+    /// The bytes of a request out of a file that is open already.
+    mutating func piece(_ request: PieceRequest) -> PieceBuffer? {
+        guard let index = slots.firstIndex(where: { $0.attachment == request.attachment }) else {
+            return nil
+        }
+        let piece = read(request, from: slots[index].slot)
+        if piece == nil { slots.remove(at: index) }
+        return piece
+    }
+
+    /// Opens the first of `locations` that still has the bytes of the request. `gone` are those
+    /// before it that do not have them any more.
+    mutating func open(
+        _ attachment: AttachmentID, at locations: [Location], layer: [UInt8]?,
+        for request: PieceRequest
+    ) -> (piece: PieceBuffer?, gone: [Location]) {
+        var gone: [Location] = []
+        for location in locations {
+            // A folder that is not mounted says nothing about its files.
+            guard let folder = roots.open(location.root) else { continue }
+            let file: FileDescriptor
+            do throws(SystemError) {
+                file = try folder.open(location.path, O_RDONLY | O_NONBLOCK)
+            } catch {
+                if error.isNotFound { gone.append(location) }
+                continue
+            }
+            let slot = Slot(
+                Open(file: file, location: location, layer: layer, isTrusted: true))
+            guard let piece = read(request, from: slot) else {
+                gone.append(location)
+                continue
+            }
+            slots.append((attachment, slot))
+            if slots.count > Self.slotLimit { slots.removeFirst() }
+            return (piece, gone)
+        }
+        return (nil, gone)
+    }
+
+    /// From now on the pieces of this attachment are hashed before they are sent.
+    mutating func distrust(_ attachment: AttachmentID) {
+        for (open, slot) in slots where open == attachment { slot.open.isTrusted = false }
+    }
+
+    /// A piece of a staged file; `nil` where that piece was not checked yet.
+    mutating func piece(_ request: PieceRequest, inStaged staged: StagedBlob) -> PieceBuffer? {
+        guard let piece = request.piece else { return Self.buffer(of: staged.layer) }
+        guard Holding(attachment: request.attachment, pieces: staged.pieces).has(piece),
+            !staged.pieces.isEmpty, let file = roots.open(staged.location)
+        else { return nil }
+        let slot = Slot(
+            Open(file: file, location: staged.location, layer: staged.layer, isTrusted: false))
+        return read(request, from: slot)
+    }
+
+    private func read(_ request: PieceRequest, from slot: Slot) -> PieceBuffer? {
+        let length = request.attachment.byteCount
+        guard let piece = request.piece else {
+            return slot.open.layer.flatMap(Self.buffer(of:))
+        }
+        let count = PieceTree.byteCount(ofPiece: piece, length: length)
+        guard count > 0, (0..<count).contains(request.offset) else { return nil }
+        let buffer = PieceBuffer(byteCount: count)
+        do throws(SystemError) {
+            let start = piece * UInt64(PieceTree.pieceByteCount)
+            guard try slot.open.file.read(into: buffer.bytes, at: start) == count else {
+                return nil
+            }
+            let status = try slot.open.file.status()
+            let isAsHashed =
+                slot.open.location.isOwned && status.size == length
+                || FileFingerprint(status).bytes == slot.open.location.fingerprint
+            if isAsHashed, slot.open.isTrusted { return buffer }
+        } catch {
+            return nil
+        }
+        let expected = PieceTree.expectedRoot(
+            ofPiece: piece, layer: slot.open.layer ?? [], id: request.attachment.digest.bytes,
+            length: length)
+        let found = hasher.pieceRoot(
+            of: UnsafeRawBufferPointer(buffer.bytes), fileLength: length, piece: piece)
+        return found != nil && found == expected ? buffer : nil
+    }
+
+    private static func buffer(of layer: [UInt8]) -> PieceBuffer? {
+        guard !layer.isEmpty else { return nil }
+        let buffer = PieceBuffer(byteCount: layer.count)
+        buffer.bytes.copyBytes(from: layer)
+        return buffer
+    }
+}

@@ -1,0 +1,381 @@
+import ChuteSystem
+import Glibc
+
+/// How fetching one want ended, or why it goes on later.
+public struct FetchOutcome: Hashable, Sendable {
+    /// The want.
+    public let want: Want
+    /// How it ended.
+    public let result: Result
+
+    /// How a fetch can end.
+    public enum Result: Hashable, Sendable {
+        /// All bytes are in the staged file and were hashed to the attachment's id. Not synced.
+        case completed
+        /// It could not be written now; it is tried again by itself.
+        case waiting(reason: String, isNoSpace: Bool)
+    }
+}
+
+/// Gets the bytes of wants into their staged files: from own disk where they lie, else from
+/// every connected peer that has them.
+///
+/// ## Concurrency
+/// An actor on a queue of its own, which hashes and writes. Sessions hand pieces over with
+/// calls that only enqueue; at most `FetchPlanner.Limits` of them are in flight.
+actor Fetcher {
+    private let executor = QueueExecutor(label: "chute.fetcher")
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    private let store: Store
+    private let reader: StoreReader
+    private let roots: Roots
+    private let diagnostics: Diagnostics
+    nonisolated let progress = TransferProgress()
+    /// What ended, for whoever made the wants.
+    nonisolated let outcomes = Mailbox<FetchOutcome>()
+
+    private var planner = FetchPlanner()
+    private var transfers: [AttachmentID: FetchTransfer] = [:]
+    private var sessions: [DeviceID: PeerSession] = [:]
+    private var partials: [AttachmentID: [UInt64: PieceBuffer]] = [:]
+    private var nextNumber: UInt32 = 0
+    private var lastWant: Int64 = 0
+    private var paused: [Int64: Want] = [:]
+    private let hasher = PieceTree.PieceHasher()
+    private static let partialLimit = 8
+    private static let pageLimit = 1024
+
+    init(store: Store, reader: StoreReader, roots: Roots, diagnostics: Diagnostics) {
+        self.store = store
+        self.reader = reader
+        self.roots = roots
+        self.diagnostics = diagnostics
+    }
+
+    /// Takes up wants as they are made, until cancelled.
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in self.store.updates(of: .wants) { try await self.takeUpWants() }
+            }
+            group.addTask { try await self.retryPaused() }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func retryPaused() async throws {
+        while true {
+            try await Task.sleep(for: .seconds(30), tolerance: .seconds(10))
+            let again = paused.values.sorted { $0.id < $1.id }
+            paused = [:]
+            for want in again { try await start(want, isLocal: false) }
+        }
+    }
+
+    private func takeUpWants() async throws {
+        try await forgetWithdrawn()
+        while true {
+            let after = lastWant
+            let (wants, local) = try await reader.read { snapshot in
+                let wants = try snapshot.wants(after: after, limit: Self.pageLimit)
+                let local = try wants.filter { want in
+                    try !snapshot.locations(of: want.attachment).isEmpty
+                }
+                return (wants, Set(local.map(\.id)))
+            }
+            guard let last = wants.last else { return }
+            lastWant = last.id
+            for want in wants { try await start(want, isLocal: local.contains(want.id)) }
+        }
+    }
+
+    private func forgetWithdrawn() async throws {
+        let known = transfers.values.flatMap { $0.wants.map(\.id) } + paused.keys
+        guard !known.isEmpty else { return }
+        let gone = try await reader.read { snapshot in try snapshot.missingWants(among: known) }
+        for id in gone { paused[id] = nil }
+        for (attachment, transfer) in transfers {
+            transfer.wants.removeAll { gone.contains($0.id) }
+            if transfer.wants.isEmpty { drop(attachment) }
+        }
+    }
+
+    private func drop(_ attachment: AttachmentID) {
+        transfers[attachment] = nil
+        partials[attachment] = nil
+        planner.remove(attachment)
+        progress.ended(attachment)
+    }
+
+    private func start(_ want: Want, isLocal: Bool) async throws {
+        let attachment = want.attachment
+        if let transfer = transfers[attachment] {
+            if !transfer.wants.contains(where: { $0.id == want.id }) {
+                transfer.wants.append(want)
+            }
+            return
+        }
+        if attachment.byteCount == 0 {
+            return finishEmpty(want)
+        }
+        if isLocal, try await copyFromHere(want) { return }
+        let layer = try await reader.read { try $0.layer(of: attachment) }
+        guard transfers[attachment] == nil else { return try await start(want, isLocal: false) }
+        let transfer = FetchTransfer(want: want, layer: layer)
+        transfers[attachment] = transfer
+        let staged = transfer.stagedPieces(in: roots)
+        let pieces = PieceTree.pieceCount(length: attachment.byteCount)
+        carryOut(
+            planner.add(
+                attachment, pieces: (0..<pieces).lazy.filter { !staged.contains($0) },
+                needsLayer: pieces > 1 && layer == nil, source: want.source))
+        await checkStaged(staged.sorted(), of: transfer)
+    }
+
+    /// Hashes what an earlier run left in the staged file, while the rest is fetched already.
+    private func checkStaged(_ pieces: [UInt64], of transfer: FetchTransfer) async {
+        var wrong: [UInt64] = []
+        for piece in pieces {
+            if transfer.checkStaged(piece, in: roots, with: hasher) {
+                transfer.mark(piece)
+            } else {
+                wrong.append(piece)
+            }
+            await Task.yield()
+        }
+        guard transfers[transfer.attachment] === transfer else { return }
+        carryOut(planner.reopen(wrong, of: transfer.attachment))
+        finishIfComplete(transfer)
+    }
+
+    private func finishEmpty(_ want: Want) {
+        let transfer = FetchTransfer(want: want, layer: nil)
+        guard want.attachment.digest.bytes == PieceTree.emptyID else { return }
+        do throws(SystemError) {
+            try transfer.open(in: roots)
+            outcomes.post(FetchOutcome(want: want, result: .completed))
+        } catch { pause(want, error) }
+    }
+
+    /// Copies the bytes from a file on own disk, hashing them on the way; `false` where none
+    /// has them any more.
+    private func copyFromHere(_ want: Want) async throws -> Bool {
+        let attachment = want.attachment
+        let (locations, layer) = try await reader.read { snapshot in
+            (try snapshot.locations(of: attachment), try snapshot.layer(of: attachment))
+        }
+        var source = BlobServer(roots: roots)
+        let transfer = FetchTransfer(want: want, layer: layer)
+        for piece in 0..<PieceTree.pieceCount(length: attachment.byteCount) {
+            let request = PieceRequest(
+                number: 0, attachment: attachment, piece: piece, offset: 0)
+            let buffer =
+                source.piece(request)
+                ?? source.open(attachment, at: locations, layer: layer, for: request).piece
+            guard let buffer, transfer.isRight(piece, buffer, with: hasher) else { return false }
+            do throws(SystemError) {
+                try transfer.write(piece, buffer, in: roots)
+            } catch {
+                pause(want, error)
+                return true
+            }
+            await Task.yield()
+        }
+        transfer.startWriteback()
+        outcomes.post(FetchOutcome(want: want, result: .completed))
+        return true
+    }
+
+    // MARK: What sessions report
+
+    nonisolated func connected(_ peer: DeviceID, through session: PeerSession) {
+        enqueue { fetcher in
+            fetcher.sessions[peer] = session
+            fetcher.carryOut(fetcher.planner.connected(peer))
+        }
+    }
+
+    nonisolated func disconnected(
+        _ peer: DeviceID, through session: PeerSession, partials: [Assembly]
+    ) {
+        enqueue { fetcher in
+            guard fetcher.sessions[peer] === session else { return }
+            fetcher.sessions[peer] = nil
+            for partial in partials { fetcher.keep(partial) }
+            fetcher.carryOut(fetcher.planner.disconnected(peer))
+        }
+    }
+
+    nonisolated func received(
+        _ request: PieceRequest, _ buffer: PieceBuffer, from session: PeerSession
+    ) {
+        enqueue { fetcher in fetcher.take(request, buffer, from: session) }
+    }
+
+    nonisolated func absent(_ request: PieceRequest, at session: PeerSession) {
+        enqueue { fetcher in
+            guard let peer = fetcher.peer(of: session) else { return }
+            fetcher.carryOut(
+                fetcher.planner.absent(request.piece, of: request.attachment, at: peer))
+        }
+    }
+
+    nonisolated func peer(_ session: PeerSession, has holding: Holding) {
+        enqueue { fetcher in
+            guard let peer = fetcher.peer(of: session) else { return }
+            fetcher.carryOut(fetcher.planner.has(holding, at: peer))
+        }
+    }
+
+    private nonisolated func enqueue(_ body: @escaping @Sendable (isolated Fetcher) -> Void) {
+        executor.queue.async { @Sendable in self.assumeIsolated(body) }
+    }
+
+    private func peer(of session: PeerSession) -> DeviceID? {
+        sessions.first { $0.value === session }?.key
+    }
+
+    private func keep(_ partial: Assembly) {
+        guard let piece = partial.request.piece, transfers[partial.request.attachment] != nil,
+            partials.values.reduce(0, { $0 + $1.count }) < Self.partialLimit
+        else { return }
+        partials[partial.request.attachment, default: [:]][piece] = partial.buffer
+    }
+
+    private func take(_ request: PieceRequest, _ buffer: PieceBuffer, from session: PeerSession) {
+        guard let peer = peer(of: session), let transfer = transfers[request.attachment] else {
+            return
+        }
+        guard let piece = request.piece else {
+            return takeLayer(Array(buffer.bytes), of: transfer, from: peer, session)
+        }
+        if transfer.layer == nil, transfer.pieceCount > 1 {
+            // It came before the layer by which it is checked.
+            transfer.unchecked.append((piece, buffer, peer))
+            return
+        }
+        check(piece, buffer, of: transfer, from: peer)
+    }
+
+    private func takeLayer(
+        _ layer: [UInt8], of transfer: FetchTransfer, from peer: DeviceID, _ session: PeerSession
+    ) {
+        let attachment = transfer.attachment
+        guard
+            PieceTree.isPieceLayer(
+                layer, ofID: attachment.digest.bytes, length: attachment.byteCount)
+        else {
+            diagnostics.warning("\(peer.short) sent wrong hashes for \(attachment)")
+            carryOut(planner.failed(nil, of: attachment, from: peer).assignments)
+            return
+        }
+        transfer.layer = layer
+        carryOut(planner.finished(nil, of: attachment, from: peer))
+        let early = transfer.unchecked
+        transfer.unchecked = []
+        for (piece, buffer, sender) in early { check(piece, buffer, of: transfer, from: sender) }
+        // For a later start: losing it costs fetching it again.
+        guard transfer.pieceCount >= 16 else { return }
+        Task {
+            do {
+                try await store.write { try $0.store(layer: layer, of: attachment) }
+            } catch { diagnostics.warning("the hashes of \(attachment) were not kept: \(error)") }
+        }
+    }
+
+    private func check(
+        _ piece: UInt64, _ buffer: PieceBuffer, of transfer: FetchTransfer, from peer: DeviceID
+    ) {
+        let attachment = transfer.attachment
+        guard transfer.isRight(piece, buffer, with: hasher) else {
+            let (assignments, isLiar) = planner.failed(piece, of: attachment, from: peer)
+            diagnostics.warning(
+                "\(peer.short) sent a wrong piece of \(attachment)"
+                    + (isLiar ? " again: it is not asked for it any more" : ""))
+            sessions[peer]?.reportMismatch(attachment, piece: piece)
+            return carryOut(assignments)
+        }
+        do throws(SystemError) {
+            try transfer.write(piece, buffer, in: roots)
+        } catch {
+            for want in transfer.wants { pause(want, error) }
+            return drop(attachment)
+        }
+        transfer.mark(piece)
+        if transfer.pieceCount > 1 {
+            progress.received(transfer.doneByteCount, of: attachment, from: peer)
+            if transfer.doneCount % 16 == 1 { store.look(at: .locations) }
+        }
+        carryOut(planner.finished(piece, of: attachment, from: peer))
+        finishIfComplete(transfer)
+    }
+
+    private func finishIfComplete(_ transfer: FetchTransfer) {
+        guard transfer.isComplete, transfers[transfer.attachment] === transfer else { return }
+        transfer.startWriteback()
+        let wants = transfer.wants
+        let layer = transfer.layer
+        drop(transfer.attachment)
+        outcomes.post(FetchOutcome(want: wants[0], result: .completed))
+        guard wants.count > 1 else { return }
+        // The others get a copy of the file that is complete now.
+        for want in wants.dropFirst() {
+            copy(from: transfer, layer: layer, to: want)
+        }
+    }
+
+    private func copy(from source: FetchTransfer, layer: [UInt8]?, to want: Want) {
+        let target = FetchTransfer(want: want, layer: layer)
+        do throws(SystemError) {
+            for piece in 0..<target.pieceCount {
+                let buffer = try source.read(piece)
+                guard target.isRight(piece, buffer, with: hasher) else {
+                    throw SystemError(code: EIO, call: "read", path: source.wants[0].path)
+                }
+                try target.write(piece, buffer, in: roots)
+            }
+            target.startWriteback()
+            outcomes.post(FetchOutcome(want: want, result: .completed))
+        } catch { pause(want, error) }
+    }
+
+    private func pause(_ want: Want, _ error: SystemError) {
+        paused[want.id] = want
+        outcomes.post(
+            FetchOutcome(
+                want: want,
+                result: .waiting(reason: error.description, isNoSpace: error.isNoSpace)))
+    }
+
+    private func carryOut(_ assignments: [FetchPlanner.Assignment]) {
+        var byPeer: [DeviceID: [Assembly]] = [:]
+        for assignment in assignments {
+            nextNumber &+= 1
+            let count = FetchPlanner.byteCount(of: assignment.piece, assignment.attachment)
+            var buffer: PieceBuffer?
+            if let piece = assignment.piece {
+                buffer = partials[assignment.attachment]?.removeValue(forKey: piece)
+            }
+            let whole = buffer ?? PieceBuffer(byteCount: count)
+            byPeer[assignment.peer, default: []].append(
+                Assembly(
+                    request: PieceRequest(
+                        number: nextNumber, attachment: assignment.attachment,
+                        piece: assignment.piece, offset: whole.filled),
+                    buffer: whole))
+        }
+        for (peer, assemblies) in byPeer { sessions[peer]?.request(assemblies) }
+    }
+
+    /// The staged file of a transfer under way, for peers that want the same.
+    func partial(of attachment: AttachmentID) -> StagedBlob? {
+        transfers[attachment]?.staged()
+    }
+
+    /// The attachments that nobody who is connected has.
+    func stalled() -> [AttachmentID] { transfers.keys.filter { planner.isStalled($0) } }
+}

@@ -1,0 +1,123 @@
+import ChuteSystem
+
+/// One request that is being answered: where its bytes go.
+struct Assembly {
+    let request: PieceRequest
+    let buffer: PieceBuffer
+}
+
+/// Taking frames in, one after the other.
+extension PeerSession {
+    func readFrames() async throws {
+        while let frame = try await channel.next() {
+            lastReceived = .now
+            switch frame {
+            case .unknown: continue
+            case .known(.piece, let payload): try receivePiece(payload)
+            case .known(let type, let payload): try await receive(type, CBOR.decode(payload))
+            }
+        }
+    }
+
+    private func receive(_ type: FrameType, _ body: CBOR) async throws {
+        switch type {
+        case .changes: try await receiveChanges(body)
+        case .acknowledge:
+            unacknowledged = max(0, unacknowledged - 1)
+            wakeups.post(())
+        case .want: try receiveWants(body)
+        case .have:
+            for item in body.arrayValue ?? [] {
+                context.fetcher.peer(self, has: try Holding(cbor: item))
+            }
+        case .absent:
+            for number in body.arrayValue ?? [] {
+                guard let number = number.uint.flatMap(UInt32.init(exactly:)),
+                    let assembly = assemblies.removeValue(forKey: number)
+                else { continue }
+                context.fetcher.absent(assembly.request, at: self)
+            }
+        case .mismatch: try await receiveMismatch(body)
+        case .cancel: receiveCancel(body)
+        case .ping: if body[0] != .bool(true) { try channel.send(.ping, .map([0: .bool(true)])) }
+        case .goodbye:
+            throw SessionEnd.refused(GoodbyeReason(body[0]?.textValue ?? "unknown"))
+        case .prove, .hello: throw WireError.unexpected("a second \(type)")
+        case .piece: break
+        }
+    }
+
+    private func receiveChanges(_ body: CBOR) async throws {
+        guard let peer else { return }
+        let page = try ChangePage(cbor: body)
+        var parts: [ReceivedPart] = []
+        var refused: [WireError] = []
+        for part in page.parts {
+            do {
+                let batch = try SignedBatch(header: part.header, signature: part.signature)
+                var changes: [Change] = []
+                for bytes in part.changes {
+                    do { changes.append(try Change(bytes: bytes)) } catch { refused.append(error) }
+                }
+                parts.append(ReceivedPart(batch: batch, changes: changes))
+            } catch { refused.append(error) }
+        }
+        let received = parts
+        refused += try await context.store.write { transaction in
+            try transaction.receive(received, upTo: page.end, from: peer)
+        }
+        if !refused.isEmpty {
+            refusedChanges += refused.count
+            context.diagnostics.warning(
+                "refused \(refused.count) changes from \(peer.short) at \(address): \(refused[0])")
+        }
+        try channel.send(.acknowledge, .map([0: .unsigned(page.end?.n ?? 0)]))
+    }
+
+    private func receivePiece(_ payload: UnsafeRawBufferPointer) throws {
+        let (number, offset, data) = try PieceFrame.read(payload)
+        // What was given up meanwhile still comes in; it is dropped.
+        guard let assembly = assemblies[number] else { return }
+        try assembly.buffer.append(data, at: offset)
+        guard assembly.buffer.isFull else { return }
+        assemblies[number] = nil
+        context.fetcher.received(assembly.request, assembly.buffer, from: self)
+    }
+
+    /// Asks for pieces; each goes on where its buffer ends.
+    nonisolated func request(_ assemblies: [Assembly]) {
+        enqueue { $0.ask(assemblies) }
+    }
+
+    private func ask(_ new: [Assembly]) {
+        for assembly in new { assemblies[assembly.request.number] = assembly }
+        for start in stride(from: 0, to: new.count, by: PieceRequest.limit) {
+            let part = new[start..<min(start + PieceRequest.limit, new.count)].map(\.request)
+            do { try channel.send(.want, PieceRequest.cbor(Array(part))) } catch {
+                channel.close()  // the reader ends the session, which gives all of it back
+                return
+            }
+        }
+        if channel.hasUnsent { wakeups.post(()) }
+    }
+
+    /// Tells the peer that a piece of it was wrong: it looks at its file again.
+    nonisolated func reportMismatch(_ attachment: AttachmentID, piece: UInt64) {
+        enqueue { session in
+            do {
+                try session.channel.send(
+                    .mismatch,
+                    .array([
+                        .bytes(attachment.digest.bytes), .unsigned(attachment.byteCount),
+                        .unsigned(piece),
+                    ]))
+            } catch { session.channel.close() }
+        }
+    }
+
+    /// What came in of pieces that are not complete: they go on with another connection.
+    func takePartials() -> [Assembly] {
+        defer { assemblies = [:] }
+        return assemblies.values.filter { $0.buffer.filled > 0 }
+    }
+}

@@ -1,0 +1,131 @@
+import ChuteSystem
+
+/// Sending what waits: changes and pieces, after control.
+extension PeerSession {
+    /// Pages of changes that may be on their way without an answer.
+    private static let pagesInFlight = 4
+    private static let interestLimit = 65_536
+    private static let servingLimit = 4096
+
+    func writeWhatWaits() async throws {
+        while !Task.isCancelled {
+            try await channel.drain()
+            if hasNewChanges, unacknowledged < Self.pagesInFlight {
+                try await sendChanges()
+            } else if servingHead < serving.count {
+                try await serveNext()
+            } else {
+                guard await !wakeups.next().isEmpty else { return }
+            }
+        }
+    }
+
+    private func sendChanges() async throws {
+        guard let peer else { return }
+        hasNewChanges = false
+        try await tellInterested()
+        let (after, since) = (sentThrough, learnedBefore)
+        let page = try await context.reader.read {
+            try $0.changes(after: after, for: peer, since: since)
+        }
+        guard let end = page.end else { return }
+        sentThrough = end.n
+        hasNewChanges = true
+        guard !page.parts.isEmpty else { return }
+        unacknowledged += 1
+        try channel.send(.changes, page.cbor)
+    }
+
+    func receiveWants(_ body: CBOR) throws {
+        let requests = try PieceRequest.list(cbor: body)
+        guard serving.count - servingHead + requests.count <= Self.servingLimit else {
+            throw WireError.tooLarge("more than \(Self.servingLimit) requests at once")
+        }
+        if servingHead > 1024 {
+            serving.removeFirst(servingHead)
+            servingHead = 0
+        }
+        serving += requests
+        wakeups.post(())
+    }
+
+    func receiveCancel(_ body: CBOR) {
+        let numbers = Set((body.arrayValue ?? []).compactMap { $0.uint })
+        let rest = serving[servingHead...].filter { !numbers.contains(UInt64($0.number)) }
+        serving = Array(rest)
+        servingHead = 0
+    }
+
+    /// Sends the piece that was asked for longest ago, or says that it is not here.
+    private func serveNext() async throws {
+        let request = serving[servingHead]
+        servingHead += 1
+        guard let piece = try await load(request) else {
+            if interests.count < Self.interestLimit { interests.insert(request.attachment) }
+            try channel.send(.absent, .array([.unsigned(UInt64(request.number))]))
+            return
+        }
+        let bytes = UnsafeRawBufferPointer(piece.bytes)
+        var offset = request.offset
+        while offset < bytes.count {
+            let end = min(offset + PieceFrame.dataLimit, bytes.count)
+            try channel.sendPiece(
+                request: request.number, offset: offset,
+                data: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]))
+            offset = end
+            try await channel.drain()
+        }
+        context.fetcher.progress.sent(
+            bytes.count, of: request.attachment, to: peer, piece: request.piece)
+    }
+
+    /// The bytes of a request, if a document that this peer may see names the attachment and
+    /// they are here.
+    private func load(_ request: PieceRequest) async throws -> PieceBuffer? {
+        let attachment = request.attachment
+        if let ready = blobs.piece(request) { return ready }
+        let (isNamed, locations, layer) = try await context.reader.read { snapshot in
+            (
+                try snapshot.isNamed(attachment), try snapshot.locations(of: attachment),
+                try snapshot.layer(of: attachment)
+            )
+        }
+        guard isNamed else { return nil }
+        let found = blobs.open(attachment, at: locations, layer: layer, for: request)
+        for location in found.gone { try await forget(location) }
+        if let piece = found.piece { return piece }
+        guard let staged = await context.fetcher.partial(of: attachment) else { return nil }
+        return blobs.piece(request, inStaged: staged)
+    }
+
+    private func forget(_ location: Location) async throws {
+        try await context.store.write {
+            try $0.removeLocation(root: location.root, path: location.path)
+        }
+    }
+
+    /// The peer got a wrong piece from here: look at the file again.
+    func receiveMismatch(_ body: CBOR) async throws {
+        guard let fields = body.arrayValue, fields.count == 3,
+            let attachment = AttachmentID(fields[0], fields[1]), fields[2].uint != nil
+        else { throw WireError.malformed("a mismatch") }
+        blobs.distrust(attachment)
+    }
+
+    /// Tells the peer of what it asked for in vain and what is here by now.
+    private func tellInterested() async throws {
+        guard !interests.isEmpty else { return }
+        let wanted = interests
+        let here = try await context.reader.read { snapshot in
+            try wanted.filter { try !snapshot.locations(of: $0).isEmpty }
+        }
+        var holdings = here.map { Holding(attachment: $0) }
+        interests.subtract(here)
+        for attachment in interests {
+            guard let staged = await context.fetcher.partial(of: attachment) else { continue }
+            holdings.append(Holding(attachment: attachment, pieces: staged.pieces))
+        }
+        guard !holdings.isEmpty else { return }
+        try channel.send(.have, .array(holdings.map(\.cbor)))
+    }
+}

@@ -1,0 +1,303 @@
+import ChuteSystem
+
+/// What every session of an engine works with.
+struct SessionContext: Sendable {
+    let store: Store
+    let reader: StoreReader
+    let tls: TLSContext
+    /// Random for this start of the engine.
+    let instance: UInt64
+    let roots: Roots
+    let fetcher: Fetcher
+    let diagnostics: Diagnostics
+}
+
+/// One connection to one peer: from the TLS handshake to goodbye.
+///
+/// ## Concurrency
+/// An actor on a queue of its own. Two tasks run in it: the reader takes one frame after the
+/// other and answers, the writer sends what waits, in the order control, changes, pieces.
+/// Control frames of the reader go out at once, in front of waiting data.
+actor PeerSession {
+    /// Which end opened the connection, and what it came for.
+    enum Side: Sendable {
+        case accepted
+        case dialed
+        case joining(Ticket)
+
+        var isClient: Bool { if case .accepted = self { false } else { true } }
+    }
+
+    private let executor: QueueExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    let context: SessionContext
+    let side: Side
+    nonisolated let address: String
+    nonisolated let transport: String
+    let channel: FrameChannel
+    /// Set once the peer has proved that it belongs here.
+    private(set) var peer: DeviceID?
+
+    var wakeups = Mailbox<Void>()
+    var sentThrough: UInt64 = 0
+    var learnedBefore: UInt64 = 0
+    var unacknowledged = 0
+    var hasNewChanges = true
+    var serving: [PieceRequest] = []
+    var servingHead = 0
+    var blobs: BlobServer
+    var interests: Set<AttachmentID> = []
+    var assemblies: [UInt32: Assembly] = [:]
+    var lastReceived = ContinuousClock.now
+    var refusedChanges = 0
+    private var ending: GoodbyeReason?
+
+    init(
+        _ stream: consuming ConnectedStream, side: Side, context: SessionContext
+    ) throws {
+        executor = QueueExecutor(label: "chute.session")
+        self.context = context
+        self.side = side
+        address = stream.address
+        transport = stream.transport
+        let readiness = try Readiness(
+            descriptor: stream.descriptor.raw, queue: executor.queue)
+        channel = FrameChannel(
+            stream: try TLSStream(
+                context: context.tls, role: side.isClient ? .client : .server,
+                descriptor: stream.descriptor),
+            readiness: readiness)
+        blobs = BlobServer(roots: context.roots)
+    }
+
+    /// Performs the handshake and exchanges the proofs. Nothing but the certificate is sent to
+    /// a peer that is not known. Returns the peer; throws why it does not belong here, or why
+    /// it does not let this device in.
+    func prove() async throws -> DeviceID {
+        try await channel.handshake()
+        let other = DeviceID(publicKey: channel.peerPublicKey)
+        guard other != context.store.device else {
+            throw ChuteError(.refused, "\(address) is this device itself")
+        }
+        if side.isClient {
+            try await proveAsClient(to: other)
+        } else {
+            try await proveAsServer(to: other)
+        }
+        channel.isProved = true
+        peer = other
+        return other
+    }
+
+    private func proveAsClient(to other: DeviceID) async throws {
+        let own = context.store.device
+        if case .joining(let ticket) = side {
+            guard other == ticket.inviter else {
+                throw ChuteError(
+                    .refused, "at \(address) is another device than the one that invited")
+            }
+            try channel.send(.prove, Proof.ticket(ticket.secret).cbor)
+            guard case .member = try await receiveProof() else {
+                throw WireError.unexpected("a proof")
+            }
+            return
+        }
+        if let key = await context.store.sharedKey {
+            let exporter = try channel.exporter()
+            let mac = key.sessionProof(
+                isClient: true, client: own, server: other, exporter: exporter)
+            try channel.send(.prove, Proof.sharedKey(mac).cbor)
+            let expected = key.sessionProof(
+                isClient: false, client: own, server: other, exporter: exporter)
+            guard case .sharedKey(let answer) = try await receiveProof(),
+                SecretBytes.equal(answer, expected)
+            else { throw ChuteError(.refused, "\(address) does not hold the shared key") }
+            return
+        }
+        guard await context.store.membership.isMember(other) else {
+            throw ChuteError(.refused, "the device at \(address) is not a member of this space")
+        }
+        try channel.send(.prove, Proof.member.cbor)
+        guard case .member = try await receiveProof() else { throw WireError.unexpected("a proof") }
+    }
+
+    private func proveAsServer(to other: DeviceID) async throws {
+        let own = context.store.device
+        switch (try await receiveProof(), await context.store.sharedKey) {
+        case (.sharedKey(let mac), .some(let key)):
+            let exporter = try channel.exporter()
+            let expected = key.sessionProof(
+                isClient: true, client: other, server: own, exporter: exporter)
+            guard SecretBytes.equal(mac, expected) else {
+                throw ChuteError(.refused, "\(address) does not hold the shared key")
+            }
+            let answer = key.sessionProof(
+                isClient: false, client: other, server: own, exporter: exporter)
+            try channel.send(.prove, Proof.sharedKey(answer).cbor)
+        case (.ticket(let secret), .none):
+            let refusal = try await context.store.write {
+                try $0.redeemTicket(secret: secret, for: other)
+            }
+            if let refusal {
+                try goodbye(refusal)
+                throw ChuteError(.refused, "\(address) came with a ticket: \(refusal)")
+            }
+            try channel.send(.prove, Proof.member.cbor)
+        case (.member, .none):
+            guard await context.store.membership.isMember(other) else {
+                try goodbye(.notMember)
+                throw ChuteError(.refused, "\(address) is no member of this space")
+            }
+            try channel.send(.prove, Proof.member.cbor)
+        default:
+            throw ChuteError(.refused, "\(address) has another kind of proof")
+        }
+    }
+
+    private func receiveProof() async throws -> Proof {
+        switch try await channel.next() {
+        case .known(.prove, let payload): return try Proof(cbor: CBOR.decode(payload))
+        case .known(.goodbye, let payload): throw try SessionEnd.refused(reason(payload))
+        case .none:
+            throw ChuteError(.refused, "\(address) hung up before it let this device in")
+        case .known, .unknown: throw WireError.unexpected("a frame before the proof")
+        }
+    }
+
+    func reason(_ payload: UnsafeRawBufferPointer) throws -> GoodbyeReason {
+        GoodbyeReason(try CBOR.decode(payload)[0]?.textValue ?? "unknown")
+    }
+
+    private func goodbye(_ reason: GoodbyeReason) throws {
+        try channel.send(.goodbye, .map([0: .text(reason.description)]))
+    }
+
+    /// Exchanges the hellos. What the peer says of itself decides whether this connection stays.
+    func exchangeHellos() async throws -> Hello {
+        guard let peer else { throw WireError.unexpected("a hello before the proof") }
+        let (cursor, counter) = try await context.reader.read { snapshot in
+            (try snapshot.cursor(from: peer), try snapshot.highestCounter(of: peer))
+        }
+        let own = Hello(instance: context.instance, cursor: cursor, counter: counter)
+        try channel.send(.hello, own.cbor)
+        guard case .known(let type, let payload) = try await channel.next() else {
+            throw WireError.unexpected("no hello")
+        }
+        if type == .goodbye { throw try SessionEnd.refused(reason(payload)) }
+        guard type == .hello else { throw WireError.unexpected("a frame before hello") }
+        return try Hello(cbor: CBOR.decode(payload))
+    }
+
+    /// Replicates and serves until either end says goodbye, or the connection is lost.
+    func run(hello: Hello) async throws {
+        guard let peer else { throw WireError.unexpected("a session without a proof") }
+        let (start, last) = try await context.reader.read { snapshot in
+            (try snapshot.start(after: hello.cursor), try snapshot.lastLearned())
+        }
+        sentThrough = start
+        learnedBefore = last
+        try await context.store.write { try $0.noteCounter(hello.counter) }
+        context.fetcher.connected(peer, through: self)
+        defer { context.fetcher.disconnected(peer, through: self, partials: takePartials()) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.readFrames() }
+            group.addTask { try await self.writeWhatWaits() }
+            group.addTask { try await self.watchStore() }
+            group.addTask { try await self.keepAlive() }
+            defer {
+                group.cancelAll()
+                channel.close()
+                wakeups.close()
+            }
+            try await group.next()
+        }
+        if let ending { throw SessionEnd.said(ending) }
+    }
+
+    /// Whether any byte of the peer comes within `limit`, asked for by a ping.
+    func isAlive(within limit: Duration) async -> Bool {
+        let before = lastReceived
+        do {
+            try channel.send(.ping, .map([:]))
+            let step = limit / 20
+            for _ in 0..<20 {
+                if lastReceived > before { return true }
+                try await Task.sleep(for: step)
+            }
+        } catch { return false }
+        return lastReceived > before
+    }
+
+    /// After joining: takes in the inviter's changes until this device is a member by them.
+    func receiveFacts() async throws {
+        let hello = try await exchangeHellos()
+        try await withTimeout(.seconds(30)) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await self.run(hello: hello) }
+                group.addTask {
+                    for await _ in self.context.store.updates(of: .members) {
+                        let membership = await self.context.store.membership
+                        if membership.isMember(self.context.store.device) { return }
+                    }
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+        guard await context.store.membership.isMember(context.store.device) else {
+            throw ChuteError(.refused, "the inviter let this device in, but said nothing of it")
+        }
+    }
+
+    /// Says goodbye and ends the session.
+    func end(_ reason: GoodbyeReason) {
+        guard ending == nil else { return }
+        ending = reason
+        do { try goodbye(reason) } catch {
+            context.diagnostics.debug("\(address): no goodbye: \(error)")
+        }
+        channel.close()
+        wakeups.close()
+    }
+
+    nonisolated func enqueue(_ body: @escaping @Sendable (isolated PeerSession) -> Void) {
+        executor.queue.async { @Sendable in self.assumeIsolated(body) }
+    }
+
+    private func watchStore() async throws {
+        for await _ in context.store.updates(of: [.changes, .locations]) {
+            hasNewChanges = true
+            wakeups.post(())
+        }
+    }
+
+    /// Any byte is a sign of life; without one for 90 s the peer is gone.
+    private func keepAlive() async throws {
+        while true {
+            try await Task.sleep(for: .seconds(30), tolerance: .seconds(5))
+            guard ContinuousClock.now - lastReceived < .seconds(90) else {
+                throw ChuteError(.unreachable, "\(address) fell silent", isTransient: true)
+            }
+            try channel.send(.ping, .map([:]))
+        }
+    }
+}
+
+/// A session that ended with a word.
+enum SessionEnd: Error, Sendable, CustomStringConvertible {
+    /// The peer said goodbye.
+    case refused(GoodbyeReason)
+    /// This end did.
+    case said(GoodbyeReason)
+
+    var reason: GoodbyeReason {
+        switch self {
+        case .refused(let reason), .said(let reason): reason
+        }
+    }
+
+    var description: String { "goodbye: \(reason)" }
+}

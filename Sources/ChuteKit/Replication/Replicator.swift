@@ -1,0 +1,291 @@
+import ChuteSystem
+
+/// Keeps this device connected to the members of its space: dials, accepts, lets in, sends off.
+///
+/// ## Concurrency
+/// A plain actor that only awaits. Every connection is a child task of `run`.
+actor Replicator {
+    private let context: SessionContext
+    private let transport: TCPTransport
+    private let listen: String?
+    private let connect: [String]
+    private var registry = SessionRegistry()
+    private var sessions: [UInt64: PeerSession] = [:]
+    private var nextNumber: UInt64 = 0
+    private var unproved = 0
+    private var addressOf: [String: DeviceID] = [:]
+    private(set) var listenState: ListenState?
+
+    /// What comes in from the outside, and what is asked for by the engine's owner.
+    private enum Arrival: Sendable {
+        case accepted(Int32, address: String, transport: String)
+        case dial(String)
+    }
+
+    private let arrivals = Mailbox<Arrival>()
+    private let disconnects = ChangeSignal()
+
+    /// Connections that have not proved anything yet, at most.
+    private static let unprovedLimit = 64
+    private static let proofTimeout = Duration.seconds(15)
+
+    init(context: SessionContext, listen: String?, isPortFixed: Bool, connect: [String]) {
+        self.context = context
+        self.listen = listen
+        self.connect = connect
+        transport = TCPTransport(portRange: isPortFixed ? 0 : 100)
+    }
+
+    /// Runs until cancelled.
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.watchMembers() }
+            if let listen {
+                group.addTask { [transport, arrivals] in
+                    await transport.listen(at: listen) { state in
+                        Task { await self.note(state) }  // a callback that may not wait
+                    } accepted: { stream in
+                        let (address, name) = (stream.address, stream.transport)
+                        arrivals.post(
+                            .accepted(
+                                stream.descriptor.release(), address: address, transport: name))
+                    }
+                }
+            }
+            for address in connect { dial(address) }
+            while !Task.isCancelled {
+                let arrived = await arrivals.next()
+                if arrived.isEmpty { break }
+                for arrival in arrived { take(arrival, in: &group) }
+            }
+            group.cancelAll()
+            for session in sessions.values { await session.end(.stopping) }
+        }
+    }
+
+    private var dialing: Set<String> = []
+
+    /// Keeps a connection to an address from now on; asking twice is asking once.
+    func dial(_ address: String) {
+        guard dialing.insert(address).inserted else { return }
+        arrivals.post(.dial(address))
+    }
+
+    private func take(_ arrival: Arrival, in group: inout DiscardingTaskGroup) {
+        switch arrival {
+        case .dial(let address):
+            group.addTask { await self.keepConnected(to: address) }
+        case .accepted(let raw, let address, let transport):
+            let descriptor = FileDescriptor(owning: raw)
+            guard unproved < Self.unprovedLimit else {
+                context.diagnostics.debug("\(address): too many connections at once")
+                return
+            }
+            let number = descriptor.release()
+            group.addTask {
+                let stream = ConnectedStream(
+                    descriptor: FileDescriptor(owning: number), address: address,
+                    transport: transport)
+                do {
+                    _ = try await self.converse(stream, side: .accepted)
+                } catch {
+                    self.context.diagnostics.debug("\(address): \(error)")
+                }
+            }
+        }
+    }
+
+    private func note(_ state: ListenState) {
+        listenState = state
+        if case .waiting(let why) = state { context.diagnostics.warning("not listening: \(why)") }
+    }
+
+    private func keepConnected(to address: String) async {
+        var schedule = RetrySchedule()
+        while !Task.isCancelled {
+            do {
+                let stream = try await transport.connect(to: address)
+                let device = try await converse(stream, side: .dialed)
+                if device != nil { schedule.reset() }
+            } catch let end as SessionEnd {
+                context.diagnostics.debug("\(address): \(end)")
+                if end.reason == .duplicateConnection || end.reason == .stopping {
+                    schedule.reset()
+                }
+            } catch {
+                context.diagnostics.debug("\(address): \(error)")
+            }
+            await waitWhileConnected(to: address)
+            let pause = schedule.next(random: Double.random(in: 0..<1))
+            do { try await Task.sleep(for: pause) } catch { return }
+        }
+    }
+
+    /// While the device that was found at an address is connected some way, nobody dials it.
+    private func waitWhileConnected(to address: String) async {
+        guard let device = addressOf[address], registry.entries[device] != nil else { return }
+        for await _ in disconnects.updates(of: .members) {
+            if registry.entries[device] == nil { return }
+        }
+    }
+
+    /// Joins the space of a ticket through the first of its addresses that answers.
+    ///
+    /// The connection stays. Throws `unreachable` with what each address said.
+    func join(_ ticket: Ticket) async throws {
+        var failures: [String] = []
+        for address in ticket.addresses {
+            let stream: ConnectedStream
+            do { stream = try await transport.connect(to: address) } catch {
+                failures.append("\(address): \(error)")
+                continue
+            }
+            try await converse(stream, joining: ticket)
+            addressOf[address] = ticket.inviter
+            dial(address)
+            return
+        }
+        throw ChuteError(
+            .unreachable,
+            "nobody answers at the ticket's addresses (\(failures.joined(separator: "; "))): is "
+                + "the other device on, and is this the same network?", isTransient: true)
+    }
+
+    /// Proves with a ticket; only once the inviter let this device in is its space taken over.
+    private func converse(_ stream: consuming ConnectedStream, joining ticket: Ticket) async throws
+    {
+        let session = try PeerSession(stream, side: .joining(ticket), context: context)
+        defer { Task { await session.end(.spaceChanged) } }  // the next dial is a member's
+        _ = try await withTimeout(Self.proofTimeout) { try await session.prove() }
+        try await context.store.write { try $0.join(ticket) }
+        try await session.receiveFacts()
+    }
+
+    /// Lets a connection prove itself and then live. The device, once it was let in.
+    private func converse(
+        _ stream: consuming ConnectedStream, side: PeerSession.Side
+    ) async throws -> DeviceID? {
+        let session = try PeerSession(stream, side: side, context: context)
+        nextNumber += 1
+        let number = nextNumber
+        unproved += 1
+        let device: DeviceID
+        let hello: Hello
+        do {
+            defer { unproved -= 1 }
+            (device, hello) = try await withTimeout(Self.proofTimeout) {
+                (try await session.prove(), try await session.exchangeHellos())
+            }
+        } catch {
+            await session.end(.stopping)
+            throw error
+        }
+        if side.isClient { addressOf[session.address] = device }
+        let entry = SessionRegistry.Entry(
+            number: number, dialer: side.isClient ? context.store.device : device,
+            instance: hello.instance)
+        guard await admit(entry, session, device) else { return device }
+        sessions[number] = session
+        await announce(device, session, isConnected: true)
+        context.diagnostics.notice("connected to \(device.short) at \(session.address)")
+        defer {
+            sessions[number] = nil
+            registry.remove(number: number, of: device)
+            disconnects.fire(.members)
+        }
+        do {
+            try await session.run(hello: hello)
+        } catch {
+            if registry.entries[device]?.number == number {
+                await announce(device, session, isConnected: false)
+            }
+            context.diagnostics.notice("disconnected from \(device.short): \(error)")
+            throw error
+        }
+        if registry.entries[device]?.number == number {
+            await announce(device, session, isConnected: false)
+        }
+        return device
+    }
+
+    private func admit(
+        _ entry: SessionRegistry.Entry, _ session: PeerSession, _ device: DeviceID
+    ) async -> Bool {
+        switch registry.judge(entry, for: device, own: context.store.device) {
+        case .keep: break
+        case .refuse:
+            await session.end(.duplicateConnection)
+            return false
+        case .replace(let old):
+            await sessions[old]?.end(.duplicateConnection)
+        case .askFirst(let old):
+            if await sessions[old]?.isAlive(within: .seconds(2)) ?? false {
+                context.diagnostics.warning(
+                    "two engines claim to be \(device.short): one is a copy of the other")
+                await session.end(.duplicateDevice)
+                return false
+            }
+            await sessions[old]?.end(.duplicateConnection)
+        }
+        registry.add(entry, for: device)
+        return true
+    }
+
+    private func announce(_ device: DeviceID, _ session: PeerSession, isConnected: Bool) async {
+        do {
+            try await context.store.write { transaction in
+                try transaction.notePresence(
+                    device, isConnected: isConnected, transport: session.transport,
+                    address: session.address)
+            }
+        } catch {
+            context.diagnostics.warning("presence of \(device.short) was not noted: \(error)")
+        }
+    }
+
+    /// Ends sessions of devices that are no members any more, also while they are connected.
+    private func watchMembers() async {
+        for await _ in context.store.updates(of: .members) {
+            let membership = await context.store.membership
+            for (device, entry) in registry.entries where !membership.isMember(device) {
+                // A joiner is let in by ticket before the facts about it are known everywhere.
+                await sessions[entry.number]?.end(.removed)
+            }
+            for address in await knownAddresses(of: membership) { dial(address) }
+        }
+    }
+
+    /// The addresses that members publish of themselves, but own ones.
+    private func knownAddresses(of membership: Membership) async -> [String] {
+        let devices = membership.members
+        do {
+            return try await context.reader.read { snapshot in
+                try devices.filter { $0 != snapshot.device }
+                    .flatMap { try snapshot.profile(of: $0)?.addresses ?? [] }
+            }
+        } catch {
+            context.diagnostics.warning("addresses of members cannot be read: \(error)")
+            return []
+        }
+    }
+
+    func isConnected(_ device: DeviceID) -> Bool { registry.entries[device] != nil }
+}
+
+/// Runs `body`, cancelled and given up after `limit`.
+func withTimeout<Result: Sendable>(
+    _ limit: Duration, _ body: @escaping @Sendable () async throws -> Result
+) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+        group.addTask { try await body() }
+        group.addTask {
+            try await Task.sleep(for: limit)
+            return nil
+        }
+        defer { group.cancelAll() }
+        guard let first = try await group.next(), let result = first else {
+            throw ChuteError(.unreachable, "no answer within \(limit)", isTransient: true)
+        }
+        return result
+    }
+}

@@ -1,0 +1,83 @@
+import ChuteSystem
+@preconcurrency import Dispatch
+import Glibc
+
+/// Streams over TCP, at addresses that the configuration gives.
+struct TCPTransport: StreamTransport {
+    let name = "tcp"
+    /// How many ports after the given one are tried; 0 for an address that was asked for.
+    let portRange: Int
+    private let queue = DispatchQueue(label: "chute.tcp")
+
+    init(portRange: Int = 0) { self.portRange = portRange }
+
+    func connect(to address: String) async throws -> ConnectedStream {
+        guard let socketAddress = SocketAddress(address) else {
+            throw ChuteError(.invalid, "\(address) is not HOST:PORT")
+        }
+        let descriptor = try await Socket.connect(to: socketAddress)
+        let peer = Socket.peerAddress(of: descriptor.raw) ?? socketAddress
+        return ConnectedStream(
+            descriptor: descriptor, address: peer.description, transport: name)
+    }
+
+    func listen(
+        at address: String, listening: @Sendable (ListenState) -> Void,
+        accepted: @Sendable (consuming ConnectedStream) -> Void
+    ) async {
+        var pause = Duration.milliseconds(200)
+        while !Task.isCancelled {
+            do {
+                try await listenOnce(at: address, listening: listening, accepted: accepted)
+            } catch {
+                listening(.waiting("\(address): \(error)"))
+            }
+            do { try await Task.sleep(for: pause) } catch { return }
+            pause = min(pause * 2, .seconds(10))
+        }
+    }
+
+    private func listenOnce(
+        at address: String, listening: @Sendable (ListenState) -> Void,
+        accepted: @Sendable (consuming ConnectedStream) -> Void
+    ) async throws {
+        let socket = try bind(address)
+        listening(.listening(socket.address.description))
+        let raw = socket.descriptor.raw
+        let readiness = try Readiness(descriptor: raw, queue: queue)
+        defer { readiness.close() }
+        while await readiness.wait(.read) {
+            do throws(SystemError) {
+                while let connection = try Socket.accept(raw) {
+                    let peer = connection.peer?.description ?? "unknown"
+                    accepted(
+                        ConnectedStream(
+                            descriptor: connection.socket(), address: peer, transport: name))
+                }
+            } catch {
+                // Out of descriptors or memory: the connection waits in the backlog meanwhile.
+                listening(.waiting("\(socket.address): \(error)"))
+                try await Task.sleep(for: .seconds(1))
+                listening(.listening(socket.address.description))
+            }
+        }
+    }
+
+    private func bind(_ address: String) throws -> Socket.Listening {
+        guard let first = SocketAddress(address) else {
+            throw ChuteError(.invalid, "\(address) is not HOST:PORT")
+        }
+        var port = Int(first.port)
+        while true {
+            do {
+                guard let number = UInt16(exactly: port) else { break }
+                return try Socket.listen(at: SocketAddress(host: first.host, port: number))
+            } catch let error as SystemError
+                where error.code == EADDRINUSE && port < Int(first.port) + portRange
+            {
+                port += 1
+            }
+        }
+        throw SystemError(code: EADDRINUSE, call: "bind", path: BytePath(address))
+    }
+}
