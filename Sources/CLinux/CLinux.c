@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 const unsigned chute_RENAME_NOREPLACE = RENAME_NOREPLACE;
@@ -46,7 +47,7 @@ int chute_fstatx(int descriptor, struct chute_file_status *out) {
 }
 int chute_openat2_beneath(int directory, const char *path, int flags, uint32_t mode) {
     struct open_how how = {
-        .flags = (uint64_t)(unsigned)flags | O_CLOEXEC, .mode = (flags & (O_CREAT | O_TMPFILE)) ? mode : 0,
+        .flags = (uint64_t)(unsigned)flags | O_CLOEXEC, .mode = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE ? mode : 0,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
     };
     return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
@@ -108,3 +109,13 @@ int chute_whole_file_is_locked(int descriptor) {
 int chute_write_standard_error(const void *bytes, size_t count) { return (int)write(2, bytes, count); }
 int64_t chute_seek_data(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_DATA); }
 int64_t chute_seek_hole(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_HOLE); }
+
+// What `open` would have given the file in that folder, for a file that was made elsewhere.
+// The attribute is a version word and entries of tag, permissions (16 bits each), id (32 bits).
+int chute_inherit_access(int file, int folder) {
+    unsigned char list[4096];
+    ssize_t size = fgetxattr(folder, "system.posix_acl_default", list, sizeof list);
+    if (size < 0) return errno == ENODATA || errno == ENOTSUP ? 0 : -1;
+    for (ssize_t at = 4; at + 8 <= size; at += 8) list[at + 2] &= 6;
+    return fsetxattr(file, "system.posix_acl_access", list, (size_t)size, 0);
+}
