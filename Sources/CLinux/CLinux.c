@@ -119,3 +119,4 @@ int chute_inherit_access(int file, int folder) {
     for (ssize_t at = 4; at + 8 <= size; at += 8) list[at + 2] &= 6;
     return fsetxattr(file, "system.posix_acl_access", list, (size_t)size, 0);
 }
+int chute_duplicate_onto(int from, int to) { return dup3(from, to, O_CLOEXEC); }

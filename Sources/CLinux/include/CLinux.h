@@ -44,3 +44,4 @@ int chute_write_standard_error(const void *bytes, size_t count);
 int64_t chute_seek_data(int descriptor, int64_t offset);
 int64_t chute_seek_hole(int descriptor, int64_t offset);
 int chute_inherit_access(int file, int folder);           // the folder's default ACL, without execute
+int chute_duplicate_onto(int from, int to);               // dup3, O_CLOEXEC

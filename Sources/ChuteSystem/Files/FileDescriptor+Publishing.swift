@@ -53,6 +53,13 @@ extension FileDescriptor {
         return true
     }()
 
+    /// Makes this number stand for what `other` has open, at one moment; what it had open before
+    /// is closed. Calls `dup3`.
+    package func become(_ other: borrowing FileDescriptor) throws(SystemError) {
+        let (from, to) = (other.raw, raw)
+        _ = try retrying("dup3") { chute_duplicate_onto(from, to) }
+    }
+
     /// Fills this empty file with the bytes of `source`, sharing them where the file system can.
     ///
     /// Calls `ioctl(FICLONE)`, else `copy_file_range`, else reads and writes. Not durable until

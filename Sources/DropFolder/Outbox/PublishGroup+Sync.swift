@@ -11,6 +11,16 @@ extension PublishGroup {
     /// After a sync error nobody knows which bytes are lost, and a second sync would succeed on
     /// lost ones: every file of the group fails with `mustRewrite`.
     package func sync() {
+        syncUnsynced()
+        for index in items.indices {
+            guard case .waiting = states[index] else { continue }
+            do throws(SystemError) { try items[index].staged.endWriting() } catch {
+                fail(index, PublishFailure(.mustRewrite, error))
+            }
+        }
+    }
+
+    private func syncUnsynced() {
         let unsynced = items.indices.filter { index in
             guard case .waiting = states[index] else { return false }
             return items[index].durability != .synced

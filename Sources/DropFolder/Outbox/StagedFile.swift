@@ -1,7 +1,8 @@
 package import ChuteSystem
+import Glibc
 
 /// A file in staging with the descriptor that it was written through: a sync through that one
-/// reports every write that failed.
+/// reports every write that failed. From the group's sync on it only reads.
 package final class StagedFile: Sendable {
     package let name: BytePath
     package let staging: StagingFolder
@@ -27,6 +28,16 @@ package final class StagedFile: Sendable {
     /// Whether the staged name still is this file.
     package func isStaged() throws(SystemError) -> Bool {
         try staging.folder.status(of: name).map(InodeIdentity.init) == identity
+    }
+
+    /// Makes `descriptor` a read-only one: nobody writes after the sync, and the published file
+    /// does not look busy to our own probe.
+    func endWriting() throws(SystemError) {
+        let reader = try staging.folder.open(name, O_RDONLY | O_NONBLOCK)
+        guard InodeIdentity(try reader.status()) == identity else {
+            throw SystemError(code: ESTALE, call: "openat2", path: name)
+        }
+        try descriptor.become(reader)
     }
 
     /// Gives the file what it would have if it had been made in `folder`: group, access list and
