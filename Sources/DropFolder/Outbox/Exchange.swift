@@ -27,7 +27,11 @@ struct Exchange {
         guard let came = try staging.folder.status(of: stagedName) else { return .kept(nil) }
         let isAsDelivered = CopyFingerprint(came).isSameButChanged(delivered)
         guard isAsDelivered, try !isBeingWritten() else { return try putBack() }
-        return .kept(try keepReplaced())
+        do throws(SystemError) { return .kept(try keepReplaced()) } catch {
+            // No room for it: all is as before, and the new version stays staged.
+            _ = try putBack()
+            throw error
+        }
     }
 
     // The new name counts too: who opened the old copy before the exchange still writes to it.

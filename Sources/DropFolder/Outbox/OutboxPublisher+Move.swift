@@ -24,7 +24,9 @@ extension OutboxPublisher {
     private func move(
         _ copy: DeliveredCopy, to components: [[UInt8]]
     ) throws(SystemError) -> Moved {
-        guard let last = components.last else { return .failed(PublishFailure(.nameRefused)) }
+        guard let last = components.last, OutboxTree.areNames(components) else {
+            return .failed(PublishFailure(.nameRefused))
+        }
         let name = copy.path.lastComponent
         guard let source = try tree.branch(at: copy.path.parent),
             let found = try source.folder.status(of: name),

@@ -100,7 +100,23 @@ extension OutboxPublisher {
             InodeIdentity(status) == intent.identity
         else { return .movedByUser }
         let copy = DeliveredCopy(path: intent.target, fingerprint: CopyFingerprint(status))
-        return .published(PublishedCopy(copy: copy, replaced: replaced))
+        var kept = replaced
+        if kept == nil, let old = intent.replacing { kept = try findReplaced(old) }
+        return .published(PublishedCopy(copy: copy, replaced: kept))
+    }
+
+    // The crash may have come after the old copy was put aside.
+    private func findReplaced(_ old: CopyFingerprint) throws(SystemError) -> DeliveredCopy? {
+        let name: BytePath = "replaced"
+        let folder = try root.privateFolder(name)
+        for entry in try folder.entries() where entry.inode == old.identity.inode {
+            guard let status = try folder.status(of: entry.name),
+                CopyFingerprint(status).isSameButChanged(old)
+            else { continue }
+            let path = FolderRoot.markFolder.appending(name).appending(entry.name)
+            return DeliveredCopy(path: path, fingerprint: CopyFingerprint(status))
+        }
+        return nil
     }
 
     private static func found(_ status: FileStatus?) -> OutboxRecovery.Found {

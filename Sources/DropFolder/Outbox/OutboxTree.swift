@@ -41,6 +41,18 @@ struct OutboxTree {
     /// `nil`: 0777 less the umask.
     let folderMode: UInt32?
 
+    /// Whether these can be names below an outbox: whatever a caller forgot to check, nothing goes
+    /// up, sideways or into `.chute`.
+    static func areNames(_ components: [[UInt8]]) -> Bool {
+        guard let first = components.first, first != FolderRoot.markFolder.bytes else {
+            return false
+        }
+        return components.allSatisfy { name in
+            !name.isEmpty && name != [0x2E] && name != [0x2E, 0x2E] && !name.contains(0)
+                && !name.contains(BytePath.separator)
+        }
+    }
+
     /// Walks down `components`. A name that a file, a link or another mount has is passed over
     /// for `name (2)`. With `making`, missing folders are made.
     func place(_ components: some Sequence<[UInt8]>, making: Bool) throws(SystemError) -> Place {

@@ -6,6 +6,7 @@ extension PublishGroup {
     ///
     /// An item whose name was taken since waits again: ask for `intents` once more.
     package func rename() {
+        places.removeAll()
         for index in items.indices {
             guard case .intended(let target) = states[index] else { continue }
             states[index] = .waiting
@@ -26,6 +27,7 @@ extension PublishGroup {
         switch error.code {
         case EEXIST, ELOOP, ENOTDIR: break
         case ENOENT:
+            places.removeAll()
             let isStaged = try? items[index].staged.isStaged()
             if isStaged == false { fail(index, PublishFailure(.mustRewrite, error)) }
         default: fail(index, PublishFailure(error))
@@ -34,7 +36,7 @@ extension PublishGroup {
 
     private func giveName(_ index: Int, _ target: Target) throws(SystemError) {
         let file = items[index].staged
-        let place = try publisher.tree.place(target.folder.components, making: true)
+        let place = try place(target.folder.components, making: true)
         // Another folder than the intent says: the next intent names it.
         guard place.path == target.folder else { return }
         guard try file.isStaged() else { return fail(index, PublishFailure(.mustRewrite)) }

@@ -2,13 +2,14 @@ import ChuteSystem
 import Glibc
 
 extension PublishGroup {
-    private static let attemptLimit = 64
+    private static let attemptLimit = 16
 
     /// Step 2, first half: chooses a free name for each item that has none, or adopts the file
     /// that has it. What is given is to be committed before `rename`.
     ///
     /// Empty once every item has a name or has failed.
     package func intents() -> [PublishIntent] {
+        places.removeAll()
         var reserved: [BytePath: UInt64] = [:]
         for index in items.indices {
             guard case .waiting = states[index] else { continue }
@@ -47,7 +48,7 @@ extension PublishGroup {
             standsBeside.insert(index)
         }
         guard let last = item.components.last else { return }
-        let place = try publisher.tree.place(item.components.dropLast(), making: false)
+        let place = try place(item.components.dropLast(), making: false)
         var number = 1
         while true {
             let bytes = OutboxNaming.candidate(last, number)

@@ -33,6 +33,8 @@ package final class PublishGroup {
     /// Items whose old copy is left alone after all.
     var standsBeside: Set<Int> = []
     var attempts: [Int]
+    /// Folders found in the present step, so that each is looked for once.
+    var places: [BytePath: OutboxTree.Place] = [:]
 
     init(
         _ items: [PublishItem], publisher: OutboxPublisher, now: FileStatus.Nanoseconds,
@@ -61,6 +63,17 @@ package final class PublishGroup {
         }
     }
 
+    /// The folder for `components`, looked for once in each step.
+    func place(
+        _ components: some Sequence<[UInt8]>, making: Bool
+    ) throws(SystemError) -> OutboxTree.Place {
+        let key = BytePath(components: components)
+        if let known = places[key] { return known }
+        let found = try publisher.tree.place(components, making: making)
+        places[key] = found
+        return found
+    }
+
     func fail(_ index: Int, _ failure: PublishFailure) { states[index] = .done(.failed(failure)) }
 
     func failAll(_ failure: PublishFailure) {
@@ -69,7 +82,7 @@ package final class PublishGroup {
 
     // Mode, owner and time come before the sync, so that it covers them.
     private func prepare(_ item: PublishItem) -> PublishFailure? {
-        guard !item.components.isEmpty else { return PublishFailure(.nameRefused) }
+        guard OutboxTree.areNames(item.components) else { return PublishFailure(.nameRefused) }
         do throws(SystemError) {
             let status = try item.staged.descriptor.status()
             // A second link would let the user change two files at once.
@@ -77,8 +90,7 @@ package final class PublishGroup {
                 return PublishFailure(.mustRewrite)
             }
             if item.durability == .synced { return nil }
-            let parent = item.components.dropLast()
-            let place = try publisher.tree.place(parent, making: false)
+            let place = try place(item.components.dropLast(), making: false)
             item.staged.setLook(
                 inheritingFrom: place.branch.folder, mode: publisher.modes.file,
                 modified: item.modified)

@@ -36,7 +36,7 @@ package struct PublishFailure: Error, Hashable, Sendable {
         /// as `.rewritten`. The same bytes are never synced twice.
         case mustRewrite = "must-rewrite"
         /// The folder is read-only, or the system refused in another way: see `error`. Later
-        /// it may work.
+        /// it may work. Not one of the reason codes for files: it concerns the folder.
         case refused = "unwritable"
     }
 

@@ -93,6 +93,20 @@ import Testing
         }
     }
 
+    @Test func `a crash after the old copy was put aside still knows where it is`() async throws {
+        try await withTemporaryDirectory { top in
+            let bench = try OutboxBench(at: top)
+            let old = try await bench.deliver("a", "one").copy
+            let new = try await bench.deliver("a", "two", replacing: old)
+            guard case .published(let copy) = try recovered(bench, bench.intents.last) else {
+                Issue.record("not published")
+                return
+            }
+            #expect(copy == new)
+            #expect(copy.replaced != nil)
+        }
+    }
+
     @Test func `the user's file in staging gets its name back when ours was taken away`()
         async throws
     {

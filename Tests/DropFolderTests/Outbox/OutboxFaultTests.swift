@@ -35,8 +35,7 @@ private func run(_ words: [String]) throws {
 private let canMount: Bool = {
     guard getuid() == 0 else { return false }
     do {
-        try run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", "/mnt"])
-        try run(["umount", "/mnt"])
+        try run(["unshare", "--mount", "true"])
         return true
     } catch {
         return false
@@ -116,6 +115,24 @@ private let canMount: Bool = {
             for number in 0..<count { try bench.staging.folder.remove(BytePath("fill\(number)")) }
             #expect(try await bench.publish([item]).map(OutboxBench.path) == ["pi/a"])
             #expect(try bench.read("pi/a") == "x")
+        }
+    }
+
+    @Test(.enabled(if: canMount, "needs a mount"))
+    func `without room to keep the old version it stays in its place`() async throws {
+        try await withTmpfs("size=4m,nr_inodes=24") { point in
+            let bench = try OutboxBench(at: point)
+            let old = try await bench.deliver("a", "one").copy
+            let item = try bench.item("a", "two", replacing: old)
+            var count = 0
+            while (try? bench.staging.create(BytePath("fill\(count)"))) != nil { count += 1 }
+            guard case .failed(let failure)? = try await bench.publish([item]).first else {
+                Issue.record("published")
+                return
+            }
+            #expect(failure.reason == .noSpace)
+            #expect(try bench.read("a") == "one")
+            #expect(try item.staged.isStaged())
         }
     }
 

@@ -245,6 +245,26 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        [], [""], [".."], ["."], ["..", "x"], ["../x"], ["a", "b/c"], ["a\0b"], [".chute", "id"],
+        ["a", ".."],
+    ])
+    func `components that are no names are refused even when nobody checked them before`(
+        components: [String]
+    ) async throws {
+        try await withTemporaryDirectory { top in
+            let bench = try OutboxBench(at: top.appending("out"))
+            let named = components.map { Array($0.utf8) }
+            let item = PublishItem(staged: try bench.item("a", "x").staged, components: named)
+            #expect(try await bench.publish([item]) == [.failed(PublishFailure(.nameRefused))])
+            let copy = try await bench.deliver("there", "y").copy
+            #expect(
+                bench.publisher.moveCopy(copy, to: named) == .failed(PublishFailure(.nameRefused)))
+            #expect(try bench.names() == ["there"])
+            #expect(try Folder(at: top).entries().count == 1)
+        }
+    }
+
     @Test(
         .enabled(if: NamesCorpus.isPresent, "the corpus is not there"))
     func `all names of the corpus arrive side by side`() async throws {
