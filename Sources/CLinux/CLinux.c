@@ -110,13 +110,12 @@ int chute_write_standard_error(const void *bytes, size_t count) { return (int)wr
 int64_t chute_seek_data(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_DATA); }
 int64_t chute_seek_hole(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_HOLE); }
 
-// What `open` would have given the file in that folder, for a file that was made elsewhere.
-// The attribute is a version word and entries of tag, permissions (16 bits each), id (32 bits).
+// The list that `open` would have given the file in that folder, but for the mode it was asked for:
+// a `chmod` afterwards takes that away.
 int chute_inherit_access(int file, int folder) {
     unsigned char list[4096];
     ssize_t size = fgetxattr(folder, "system.posix_acl_default", list, sizeof list);
     if (size < 0) return errno == ENODATA || errno == ENOTSUP ? 0 : -1;
-    for (ssize_t at = 4; at + 8 <= size; at += 8) list[at + 2] &= 6;
     return fsetxattr(file, "system.posix_acl_access", list, (size_t)size, 0);
 }
 int chute_duplicate_onto(int from, int to) { return dup3(from, to, O_CLOEXEC); }

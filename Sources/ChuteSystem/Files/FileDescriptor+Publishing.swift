@@ -18,9 +18,9 @@ extension FileDescriptor {
     }
 
     /// Gives the file, made elsewhere, the group and access list that `open` would have given it
-    /// in `folder`: the group of a setgid folder, the folder's default list without execute bits.
+    /// in `folder`: the group of a setgid folder, the folder's default list.
     ///
-    /// Calls `fchown` and `fsetxattr`.
+    /// Set the mode afterwards: the list may bring execute bits. Calls `fchown` and `fsetxattr`.
     package func inheritAccess(from folder: borrowing Folder) throws(SystemError) {
         var parent = stat()
         var own = stat()

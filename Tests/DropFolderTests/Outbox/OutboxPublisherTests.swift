@@ -35,33 +35,6 @@ import Testing
         }
     }
 
-    @Test func `configured modes are used, without execute bits on files`() async throws {
-        try await withTemporaryDirectory { top in
-            let bench = try OutboxBench(at: top, modes: .init(file: 0o777, folder: 0o750))
-            try await bench.publish([bench.item("pi/a", "x")])
-            #expect(try bench.status("pi/a").mode & 0o7777 == 0o666)
-            #expect(try bench.status("pi").mode & 0o7777 == 0o750)
-        }
-    }
-
-    @Test func `the group of a setgid folder is inherited`() async throws {
-        try await withTemporaryDirectory { top in
-            let bench = try OutboxBench(at: top, modes: .init(folder: 0o755))
-            try bench.root.folder.makeFolder("pi")
-            let folder = try bench.root.folder.folder(at: "pi")
-            if getuid() == 0 { fchown(folder.descriptor.raw, 0, 4242) }
-            try folder.descriptor.setMode(0o2755)
-            try await bench.publish([bench.item("pi/a", "x"), bench.item("pi/new/b", "y")])
-            #expect(try bench.status("pi/new").mode & 0o7777 == 0o2755)
-            guard getuid() == 0 else { return }
-            for name in ["pi/a", "pi/new/b"] {
-                var found = stat()
-                lstat(top.appending(name).string ?? "", &found)
-                #expect(found.st_gid == 4242)
-            }
-        }
-    }
-
     @Test func `a user's file of that name stays, ours stands beside`() async throws {
         try await withTemporaryDirectory { top in
             let bench = try OutboxBench(at: top)
