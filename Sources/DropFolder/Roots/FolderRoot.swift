@@ -138,6 +138,8 @@ package final class FolderRoot: Sendable {
         let found = try mark(in: folder)
         if let found, found.uses.contains(use) { return found }
         var mark = found ?? RootMark(uses: [])
+        // What was marked while the device was alone is of the space that it joined.
+        if use.space != nil { mark.uses.removeAll { $0 == RootMark.Use(use.kind, space: nil) } }
         mark.uses.append(use)
         let chute = try openMarkFolder(in: folder)
         let temporary: BytePath = "id.new"

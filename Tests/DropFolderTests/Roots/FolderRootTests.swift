@@ -43,6 +43,14 @@ import Testing
         }
     }
 
+    @Test func `a mark made without a space is the space's after joining`() async throws {
+        try await withTemporaryDirectory { top in
+            _ = try FolderRoot.establish(at: top, use: .init(.outbox, space: nil))
+            let root = try FolderRoot.establish(at: top, use: use)
+            #expect(try FolderRoot.mark(in: root.folder)?.uses == [use])
+        }
+    }
+
     @Test(arguments: ["missing", "without mark", "another mark", "garbage", "a link"])
     func `anything else at the path is not mounted and nothing is made`(what: String) async throws {
         try await withTemporaryDirectory { top in
