@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 const unsigned chute_RENAME_NOREPLACE = RENAME_NOREPLACE;
@@ -108,3 +109,13 @@ int chute_whole_file_is_locked(int descriptor) {
 int chute_write_standard_error(const void *bytes, size_t count) { return (int)write(2, bytes, count); }
 int64_t chute_seek_data(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_DATA); }
 int64_t chute_seek_hole(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_HOLE); }
+
+// The list that `open` would have given the file in that folder, but for the mode it was asked for:
+// a `chmod` afterwards takes that away.
+int chute_inherit_access(int file, int folder) {
+    unsigned char list[4096];
+    ssize_t size = fgetxattr(folder, "system.posix_acl_default", list, sizeof list);
+    if (size < 0) return errno == ENODATA || errno == ENOTSUP ? 0 : -1;
+    return fsetxattr(file, "system.posix_acl_access", list, (size_t)size, 0);
+}
+int chute_duplicate_onto(int from, int to) { return dup3(from, to, O_CLOEXEC); }

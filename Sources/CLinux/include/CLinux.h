@@ -43,3 +43,5 @@ int chute_whole_file_is_locked(int descriptor);           // F_OFD_GETLK: 1 held
 int chute_write_standard_error(const void *bytes, size_t count);
 int64_t chute_seek_data(int descriptor, int64_t offset);
 int64_t chute_seek_hole(int descriptor, int64_t offset);
+int chute_inherit_access(int file, int folder);           // the folder's default ACL
+int chute_duplicate_onto(int from, int to);               // dup3, O_CLOEXEC
