@@ -1,4 +1,3 @@
-@_exported public import struct ChuteSystem.BytePath
 import ChuteSystem
 
 /// One engine on one directory: a store of documents and attachments, and its replication.
