@@ -194,7 +194,9 @@ struct FetchPlanner {
         for peer in candidates.sorted() {
             if !isForMany, let source = transfer.source, source != peer,
                 candidates.contains(source)
-            { continue }
+            {
+                continue
+            }
             if peers[peer]?.queued.insert(attachment).inserted == true {
                 peers[peer]?.queue.append(attachment)
             }

@@ -30,7 +30,8 @@ public actor AttachedStore {
         guard found == Schema.version else {
             if found == 0 { return nil }
             throw ChuteError(
-                .storeIsNewer, "the store is of another version than this program: restart the agent")
+                .storeIsNewer,
+                "the store is of another version than this program: restart the agent")
         }
         self.device = device
         self.directory = directory

@@ -91,7 +91,8 @@ extension Transaction {
 
     private func currentVersion(of change: Change) throws -> (version: UInt64, hash: Digest)? {
         let row: ([UInt8], UInt64)?
-        if change.collection == Receipt.replicatedCollection, let receipt = Receipt(cbor: change.body)
+        if change.collection == Receipt.replicatedCollection,
+            let receipt = Receipt(cbor: change.body)
         {
             row = try database.prepare(
                 """

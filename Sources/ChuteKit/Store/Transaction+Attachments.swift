@@ -156,7 +156,9 @@ extension Transaction {
         ).run(mark, path.bytes, role)
         let id = try database.prepare("SELECT id FROM roots WHERE mark = ?")
             .first(mark) { $0.int64(0) }
-        guard let id else { throw ChuteError(.storeIsDamaged, "a root that was just registered is not there") }
+        guard let id else {
+            throw ChuteError(.storeIsDamaged, "a root that was just registered is not there")
+        }
         touched.insert(.locations)
         return id
     }

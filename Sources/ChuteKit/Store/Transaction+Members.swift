@@ -18,7 +18,8 @@ extension Snapshot {
 
     /// The space that this device is in; `nil` for none.
     public func space() throws -> SpaceID? {
-        let space = try database.prepare("SELECT value FROM meta WHERE key = 'space'")
+        let space =
+            try database.prepare("SELECT value FROM meta WHERE key = 'space'")
             .first { SpaceID(bytes: $0.bytes(0)) } ?? nil
         return space == .alone ? nil : space
     }

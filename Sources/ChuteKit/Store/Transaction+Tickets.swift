@@ -81,15 +81,18 @@ extension Transaction {
         let row = try database.prepare(
             "SELECT id, role, uses, expires_seconds, revoked FROM tickets WHERE secret = ?"
         ).first(hash.bytes) {
-            (id: $0.text(0), role: $0.text(1), uses: $0.int(2), expires: $0.uint64(3),
-                isRevoked: $0.bool(4))
+            (
+                id: $0.text(0), role: $0.text(1), uses: $0.int(2), expires: $0.uint64(3),
+                isRevoked: $0.bool(4)
+            )
         }
         guard let row, let role = Role(rawValue: row.role) else { return .ticketUnknown }
         if row.isRevoked { return .ticketRevoked }
         if now / 1000 >= row.expires { return .ticketExpired }
-        let hasUsed = try database.prepare(
-            "SELECT 1 FROM ticket_uses WHERE ticket = ? AND device = ?"
-        ).first(row.id, joiner.digest.bytes) { _ in true } ?? false
+        let hasUsed =
+            try database.prepare(
+                "SELECT 1 FROM ticket_uses WHERE ticket = ? AND device = ?"
+            ).first(row.id, joiner.digest.bytes) { _ in true } ?? false
         if hasUsed, state.membership.isMember(joiner) { return nil }
         if !hasUsed {
             guard row.uses > 0 else { return .ticketUsedUp }
