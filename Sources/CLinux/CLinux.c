@@ -46,7 +46,7 @@ int chute_fstatx(int descriptor, struct chute_file_status *out) {
 }
 int chute_openat2_beneath(int directory, const char *path, int flags, uint32_t mode) {
     struct open_how how = {
-        .flags = (uint64_t)(unsigned)flags | O_CLOEXEC, .mode = (flags & (O_CREAT | O_TMPFILE)) ? mode : 0,
+        .flags = (uint64_t)(unsigned)flags | O_CLOEXEC, .mode = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE ? mode : 0,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
     };
     return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
