@@ -8,13 +8,12 @@ final class InotifyQueue: Sendable {
         var events: [InotifyEvent] = []
         var isOverflowing = false
         var isClosed = false
-        var waiter: (number: UInt64, continuation: CheckedContinuation<Void, Never>)?
-        var lastWaiter: UInt64 = 0
     }
 
     private let capacity: Int
     private let whenReady: (@Sendable () -> Void)?
     private let state = Mutex(State())
+    private let ready = WakeSignal()
 
     init(capacity: Int, whenReady: (@Sendable () -> Void)?) {
         self.capacity = max(capacity, 1)
@@ -22,15 +21,12 @@ final class InotifyQueue: Sendable {
     }
 
     func append(_ events: [InotifyEvent]) {
-        guard !events.isEmpty else { return }
-        let (waiter, isFirst) = state.withLock { state in
+        let isFirst = state.withLock { state in
             let wasEmpty = state.events.isEmpty
             for event in events where !state.isClosed { append(event, to: &state) }
-            defer { state.waiter = nil }
-            return (state.waiter?.continuation, wasEmpty && !state.events.isEmpty)
+            return wasEmpty && !state.events.isEmpty
         }
-        waiter?.resume()
-        if isFirst { whenReady?() }
+        if isFirst { announce() }
     }
 
     private func append(_ event: InotifyEvent, to state: inout State) {
@@ -42,6 +38,11 @@ final class InotifyQueue: Sendable {
             // A writer's many writes are one hint, as in the kernel's own queue.
             state.events.append(event)
         }
+    }
+
+    private func announce() {
+        ready.raise()
+        whenReady?()
     }
 
     /// All that is queued, at once; `nil` when closed and empty.
@@ -58,44 +59,13 @@ final class InotifyQueue: Sendable {
         while !Task.isCancelled {
             guard let events = take() else { return nil }
             if !events.isEmpty { return events }
-            await wait()
+            await ready.wait()
         }
         return nil
     }
 
-    private func wait() async {
-        let number = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let (mayResume, former) = state.withLock { state in
-                    let isReady = !state.events.isEmpty || state.isClosed || Task.isCancelled
-                    if isReady { return (true, CheckedContinuation<Void, Never>?.none) }
-                    defer { state.waiter = (number, continuation) }
-                    return (false, state.waiter?.continuation)
-                }
-                former?.resume()
-                if mayResume { continuation.resume() }
-            }
-        } onCancel: {
-            let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-                guard state.waiter?.number == number else { return nil }
-                defer { state.waiter = nil }
-                return state.waiter?.continuation
-            }
-            waiter?.resume()
-        }
-    }
-
     func close() {
-        let waiter = state.withLock { state in
-            state.isClosed = true
-            defer { state.waiter = nil }
-            return state.waiter?.continuation
-        }
-        waiter?.resume()
-        whenReady?()
+        state.withLock { $0.isClosed = true }
+        announce()
     }
 }

@@ -50,7 +50,7 @@ private struct Desk {
 struct SettleTrackerTests {
     typealias Arrival = SettleTracker.Arrival
 
-    @Test(arguments: [
+    private static let quietTimes: [(StructureVerdict, LeaseState, Arrival, Int)] = [
         // Structure complete: at once, however it came and whatever the probe could say.
         (StructureVerdict.complete, LeaseState.free, Arrival.created, 0),
         (.complete, .free, .closedWrite, 0), (.complete, .free, .movedTo, 0),
@@ -62,7 +62,9 @@ struct SettleTrackerTests {
         (.unknown, .free, .movedTo, 0), (.unknown, .free, .closedWrite, 1),
         (.unknown, .free, .created, 3), (.unknown, .free, .scanned, 3),
         (.unknown, .unknown, .movedTo, 10), (.unknown, .unknown, .closedWrite, 10),
-    ])
+    ]
+
+    @Test(arguments: quietTimes)
     func `a quiet file is handed over once, after its time`(
         structure: StructureVerdict, lease: LeaseState, arrival: Arrival, seconds: Int
     ) {
