@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -46,7 +47,7 @@ int chute_fstatx(int descriptor, struct chute_file_status *out) {
 }
 int chute_openat2_beneath(int directory, const char *path, int flags, uint32_t mode) {
     struct open_how how = {
-        .flags = (uint64_t)(unsigned)flags | O_CLOEXEC, .mode = (flags & (O_CREAT | O_TMPFILE)) ? mode : 0,
+        .flags = (uint64_t)(unsigned)flags | O_CLOEXEC, .mode = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE ? mode : 0,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
     };
     return (int)syscall(SYS_openat2, directory, path, &how, sizeof how);
@@ -108,3 +109,5 @@ int chute_whole_file_is_locked(int descriptor) {
 int chute_write_standard_error(const void *bytes, size_t count) { return (int)write(2, bytes, count); }
 int64_t chute_seek_data(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_DATA); }
 int64_t chute_seek_hole(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_HOLE); }
+char **chute_environment(void) { return environ; }
+int chute_memory_file(void) { return memfd_create("chute", MFD_CLOEXEC); }

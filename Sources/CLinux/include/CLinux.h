@@ -43,3 +43,6 @@ int chute_whole_file_is_locked(int descriptor);           // F_OFD_GETLK: 1 held
 int chute_write_standard_error(const void *bytes, size_t count);
 int64_t chute_seek_data(int descriptor, int64_t offset);
 int64_t chute_seek_hole(int descriptor, int64_t offset);
+// The process's own environment; `environ` is a mutable global, which Swift 6 refuses.
+char **chute_environment(void);
+int chute_memory_file(void);                              // memfd_create, closed on exec
