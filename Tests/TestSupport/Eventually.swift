@@ -1,6 +1,9 @@
 /// A condition that did not come true in time.
 package struct NeverHappened: Error, CustomStringConvertible {
     package let what: String
+
+    package init(what: String) { self.what = what }
+
     package var description: String { "never happened: \(what)" }
 }
 

@@ -16,8 +16,10 @@ struct TwoEnginesTests {
             let two = try await TestEngine(
                 folder.appending("two"), identity: .sharedKey(.test()),
                 connect: [try await one.address()])
-            try await one.awaitConnection(to: two)
-            do { try await body(one, two) } catch {
+            do {
+                try await one.awaitConnection(to: two)
+                try await body(one, two)
+            } catch {
                 for line in one.said { print("one:", line) }
                 for line in two.said { print("two:", line) }
                 await one.stop()
