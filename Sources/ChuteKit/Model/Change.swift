@@ -107,6 +107,7 @@ struct Change: Hashable, Sendable {
         guard document == Self.ownedDocument(of: author, in: collection, seed: seed) else {
             throw .malformed("an owned document of somebody else")
         }
+        if let body, collection != Receipt.replicatedCollection { _ = try Fields(cbor: body) }
     }
 
     /// The id of the document that `owner` alone may write: owner, collection and seed, hashed.

@@ -30,7 +30,10 @@ struct BlobServer {
     private let roots: Roots
     private var slots: [(attachment: AttachmentID, slot: Slot)] = []
     private let hasher = PieceTree.PieceHasher()
+    /// Of which a wrong piece was sent: whatever their fingerprints say.
+    private var distrusted: Set<AttachmentID> = []
     private static let slotLimit = 4
+    private static let distrustLimit = 1024
 
     init(roots: Roots) { self.roots = roots }
 
@@ -39,7 +42,7 @@ struct BlobServer {
         guard let index = slots.firstIndex(where: { $0.attachment == request.attachment }) else {
             return nil
         }
-        let piece = read(request, from: slots[index].slot)
+        let piece = try? read(request, from: slots[index].slot)
         if piece == nil { slots.remove(at: index) }
         return piece
     }
@@ -51,6 +54,9 @@ struct BlobServer {
         for request: PieceRequest
     ) -> (piece: PieceBuffer?, gone: [Location]) {
         var gone: [Location] = []
+        // Neither a place that there is not nor unknown hashes say anything about the files.
+        let needsLayer = PieceTree.pieceCount(length: attachment.byteCount) > 1
+        guard request.isWithinAttachment, !needsLayer || layer != nil else { return (nil, []) }
         for location in locations {
             // A folder that is not mounted says nothing about its files.
             guard let folder = roots.open(location.root) else { continue }
@@ -62,8 +68,13 @@ struct BlobServer {
                 continue
             }
             let slot = Slot(
-                Open(file: file, location: location, layer: layer, isTrusted: true))
-            guard let piece = read(request, from: slot) else {
+                Open(file: file, location: location, layer: layer,
+                    isTrusted: !distrusted.contains(attachment)))
+            let piece: PieceBuffer?
+            do throws(SystemError) { piece = try read(request, from: slot) } catch {
+                continue  // a disk in trouble: the file may be what it was
+            }
+            guard let piece else {
                 gone.append(location)
                 continue
             }
@@ -76,6 +87,8 @@ struct BlobServer {
 
     /// From now on the pieces of this attachment are hashed before they are sent.
     mutating func distrust(_ attachment: AttachmentID) {
+        if distrusted.count >= Self.distrustLimit { distrusted = [] }
+        distrusted.insert(attachment)
         for (open, slot) in slots where open == attachment { slot.open.isTrusted = false }
     }
 
@@ -87,10 +100,13 @@ struct BlobServer {
         else { return nil }
         let slot = Slot(
             Open(file: file, location: staged.location, layer: staged.layer, isTrusted: false))
-        return read(request, from: slot)
+        return try? read(request, from: slot)
     }
 
-    private func read(_ request: PieceRequest, from slot: Slot) -> PieceBuffer? {
+    /// `nil` where the file does not have these bytes.
+    private func read(
+        _ request: PieceRequest, from slot: Slot
+    ) throws(SystemError) -> PieceBuffer? {
         let length = request.attachment.byteCount
         guard let piece = request.piece else {
             return slot.open.layer.flatMap(Self.buffer(of:))
@@ -98,19 +114,15 @@ struct BlobServer {
         let count = PieceTree.byteCount(ofPiece: piece, length: length)
         guard count > 0, (0..<count).contains(request.offset) else { return nil }
         let buffer = PieceBuffer(byteCount: count)
-        do throws(SystemError) {
-            let start = piece * UInt64(PieceTree.pieceByteCount)
-            guard try slot.open.file.read(into: buffer.bytes, at: start) == count else {
-                return nil
-            }
-            let status = try slot.open.file.status()
+        let start = piece * UInt64(PieceTree.pieceByteCount)
+        guard try slot.open.file.read(into: buffer.bytes, at: start) == count else {
+            return nil
+        }
+        let status = try slot.open.file.status()
             let isAsHashed =
                 slot.open.location.isOwned && status.size == length
                 || FileFingerprint(status).encoded == slot.open.location.fingerprint
             if isAsHashed, slot.open.isTrusted { return buffer }
-        } catch {
-            return nil
-        }
         let expected = PieceTree.expectedRoot(
             ofPiece: piece, layer: slot.open.layer ?? [], id: request.attachment.digest.bytes,
             length: length)

@@ -206,6 +206,10 @@ actor Fetcher {
             guard fetcher.sessions[peer] === session else { return }
             fetcher.sessions[peer] = nil
             for partial in partials { fetcher.keep(partial) }
+            // Those pieces are asked for again: what waits unchecked of them is only memory.
+            for transfer in fetcher.transfers.values {
+                transfer.unchecked.removeAll { $0.peer == peer }
+            }
             fetcher.carryOut(fetcher.planner.disconnected(peer))
         }
     }
@@ -278,8 +282,8 @@ actor Fetcher {
         let early = transfer.unchecked
         transfer.unchecked = []
         for (piece, buffer, sender) in early { check(piece, buffer, of: transfer, from: sender) }
-        // For a later start: losing it costs fetching it again.
-        guard transfer.pieceCount >= 16 else { return }
+        // For a later start, and for those who fetch from here. A task of its own, since bytes
+        // need not wait for the disk; losing it costs fetching it again.
         Task {
             do {
                 try await store.write { try $0.store(layer: layer, of: attachment) }

@@ -21,6 +21,8 @@ final class FrameChannel {
     /// Raised once the peer has proved itself.
     var isProved = false
     private(set) var bytesReceived: UInt64 = 0
+    /// When the last byte came: a long frame on a slow link is a sign of life too.
+    private(set) var lastReceived = ContinuousClock.now
     private(set) var bytesSent: UInt64 = 0
 
     private static let inputByteCount = 256 << 10
@@ -68,6 +70,7 @@ final class FrameChannel {
             case .bytes(let count):
                 filled += count
                 bytesReceived += UInt64(count)
+                lastReceived = .now
             case .wantsRead: try await wait(.read)
             case .wantsWrite: try await wait(.write)
             case .closed(let clean):

@@ -116,6 +116,15 @@ struct PieceRequest: Hashable, Sendable {
 
     static let limit = 1024
 
+    /// Whether there is such a place in such an attachment.
+    var isWithinAttachment: Bool {
+        let length = attachment.byteCount
+        let count =
+            piece.map { PieceTree.byteCount(ofPiece: $0, length: length) }
+            ?? PieceTree.layerByteCount(length: length) ?? 0
+        return (0..<count).contains(offset)
+    }
+
     static func cbor(_ requests: [PieceRequest]) -> CBOR {
         .array(
             requests.map { request in
@@ -203,4 +212,16 @@ struct GoodbyeReason: Hashable, Sendable, CustomStringConvertible {
     static let ticketExpired = Self("ticket-expired")
     static let ticketUsedUp = Self("ticket-used-up")
     static let ticketRevoked = Self("ticket-revoked")
+
+    /// A sentence for whoever came with a ticket.
+    var whyNoEntry: String {
+        switch self {
+        case .ticketUnknown:
+            "the inviting device does not know this ticket: ask for a new one"
+        case .ticketExpired: "the ticket has expired: ask for a new one"
+        case .ticketUsedUp: "the ticket is used up: ask for a new one"
+        case .ticketRevoked: "the ticket was revoked: ask for a new one"
+        default: "the inviting device refused: \(description)"
+        }
+    }
 }

@@ -10,7 +10,6 @@ struct Assembly {
 extension PeerSession {
     func readFrames() async throws {
         while let frame = try await channel.next() {
-            lastReceived = .now
             switch frame {
             case .unknown: continue
             case .known(.piece, let payload): try receivePiece(payload)
@@ -39,7 +38,7 @@ extension PeerSession {
             }
         case .mismatch: try await receiveMismatch(body)
         case .cancel: receiveCancel(body)
-        case .ping: if body[0] != .bool(true) { try channel.send(.ping, .map([0: .bool(true)])) }
+        case .ping: if body[0] != .bool(true) { try send(.ping, .map([0: .bool(true)])) }
         case .goodbye:
             throw SessionEnd.refused(GoodbyeReason(body[0]?.textValue ?? "unknown"))
         case .prove, .hello: throw WireError.unexpected("a second \(type)")
@@ -71,7 +70,7 @@ extension PeerSession {
             context.diagnostics.warning(
                 "refused \(refused.count) changes from \(peer.short) at \(address): \(refused[0])")
         }
-        try channel.send(.acknowledge, .map([0: .unsigned(page.end?.n ?? 0)]))
+        try send(.acknowledge, .map([0: .unsigned(page.end?.n ?? 0)]))
     }
 
     private func receivePiece(_ payload: UnsafeRawBufferPointer) throws {
@@ -93,19 +92,18 @@ extension PeerSession {
         for assembly in new { assemblies[assembly.request.number] = assembly }
         for start in stride(from: 0, to: new.count, by: PieceRequest.limit) {
             let part = new[start..<min(start + PieceRequest.limit, new.count)].map(\.request)
-            do { try channel.send(.want, PieceRequest.cbor(Array(part))) } catch {
+            do { try send(.want, PieceRequest.cbor(Array(part))) } catch {
                 channel.close()  // the reader ends the session, which gives all of it back
                 return
             }
         }
-        if channel.hasUnsent { wakeups.post(()) }
     }
 
     /// Tells the peer that a piece of it was wrong: it looks at its file again.
     nonisolated func reportMismatch(_ attachment: AttachmentID, piece: UInt64) {
         enqueue { session in
             do {
-                try session.channel.send(
+                try session.send(
                     .mismatch,
                     .array([
                         .bytes(attachment.digest.bytes), .unsigned(attachment.byteCount),

@@ -14,6 +14,9 @@ extension PeerSession {
                 try await sendChanges()
             } else if servingHead < serving.count {
                 try await serveNext()
+            } else if channel.hasUnsent {
+                // Nobody else sends the rest of what the socket did not take at once.
+                try await channel.drain(to: 0)
             } else {
                 guard await !wakeups.next().isEmpty else { return }
             }
@@ -90,7 +93,7 @@ extension PeerSession {
                 try snapshot.layer(of: attachment)
             )
         }
-        guard isNamed else { return nil }
+        guard isNamed, request.isWithinAttachment else { return nil }
         let found = blobs.open(attachment, at: locations, layer: layer, for: request)
         for location in found.gone { try await forget(location) }
         if let piece = found.piece { return piece }
@@ -125,7 +128,17 @@ extension PeerSession {
             guard let staged = await context.fetcher.partial(of: attachment) else { continue }
             holdings.append(Holding(attachment: attachment, pieces: staged.pieces))
         }
-        guard !holdings.isEmpty else { return }
-        try channel.send(.have, .array(holdings.map(\.cbor)))
+        var rest = holdings[...]
+        while !rest.isEmpty {
+            // Bitmaps of big files are long: each frame has its limit.
+            var size = 0
+            let part = rest.prefix { holding in
+                size += holding.pieces.count + 64
+                return size <= FrameType.have.payloadLimit / 2
+            }
+            let some = part.isEmpty ? rest.prefix(1) : part
+            try channel.send(.have, .array(some.map(\.cbor)))
+            rest = rest.dropFirst(some.count)
+        }
     }
 }

@@ -51,7 +51,6 @@ actor PeerSession {
     var blobs: BlobServer
     var interests: Set<AttachmentID> = []
     var assemblies: [UInt32: Assembly] = [:]
-    var lastReceived = ContinuousClock.now
     var refusedChanges = 0
     private var ending: GoodbyeReason?
 
@@ -219,16 +218,16 @@ actor PeerSession {
 
     /// Whether any byte of the peer comes within `limit`, asked for by a ping.
     func isAlive(within limit: Duration) async -> Bool {
-        let before = lastReceived
+        let before = channel.lastReceived
         do {
-            try channel.send(.ping, .map([:]))
+            try send(.ping, .map([:]))
             let step = limit / 20
             for _ in 0..<20 {
-                if lastReceived > before { return true }
+                if channel.lastReceived > before { return true }
                 try await Task.sleep(for: step)
             }
         } catch { return false }
-        return lastReceived > before
+        return channel.lastReceived > before
     }
 
     /// After joining: takes in the inviter's changes until this device is a member by them.
@@ -252,12 +251,20 @@ actor PeerSession {
         }
     }
 
-    /// Says goodbye and ends the session.
+    /// Puts a control frame in front of waiting data.
+    func send(_ type: FrameType, _ payload: CBOR) throws {
+        try channel.send(type, payload)
+        if channel.hasUnsent { wakeups.post(()) }
+    }
+
+    /// Says goodbye and ends the session. To whom has not proved itself, nothing is said.
     func end(_ reason: GoodbyeReason) {
         guard ending == nil else { return }
         ending = reason
-        do { try goodbye(reason) } catch {
-            context.diagnostics.debug("\(address): no goodbye: \(error)")
+        if peer != nil {
+            do { try goodbye(reason) } catch {
+                context.diagnostics.debug("\(address): no goodbye: \(error)")
+            }
         }
         channel.close()
         wakeups.close()
@@ -278,10 +285,10 @@ actor PeerSession {
     private func keepAlive() async throws {
         while true {
             try await Task.sleep(for: .seconds(30), tolerance: .seconds(5))
-            guard ContinuousClock.now - lastReceived < .seconds(90) else {
+            guard ContinuousClock.now - channel.lastReceived < .seconds(90) else {
                 throw ChuteError(.unreachable, "\(address) fell silent", isTransient: true)
             }
-            try channel.send(.ping, .map([:]))
+            try send(.ping, .map([:]))
         }
     }
 }
@@ -297,6 +304,11 @@ enum SessionEnd: Error, Sendable, CustomStringConvertible {
         switch self {
         case .refused(let reason), .said(let reason): reason
         }
+    }
+
+    /// Whether the other end will be as ready as before.
+    var isPassing: Bool {
+        [.stopping, .duplicateConnection, .spaceChanged].contains(reason)
     }
 
     var description: String { "goodbye: \(reason)" }

@@ -13,6 +13,8 @@ actor Replicator {
     private var sessions: [UInt64: PeerSession] = [:]
     private var nextNumber: UInt64 = 0
     private var unproved = 0
+    /// Devices that are dialled and have not been admitted yet.
+    private var proving: Set<DeviceID> = []
     private var addressOf: [String: DeviceID] = [:]
     private(set) var listenState: ListenState?
 
@@ -28,6 +30,8 @@ actor Replicator {
     /// Connections that have not proved anything yet, at most.
     private static let unprovedLimit = 64
     private static let proofTimeout = Duration.seconds(15)
+    /// A connection that lasted less is no success: the pauses before the next ones grow.
+    private static let longEnough = Duration.seconds(5)
 
     init(context: SessionContext, listen: String?, isPortFixed: Bool, connect: [String]) {
         self.context = context
@@ -60,6 +64,9 @@ actor Replicator {
             }
             group.cancelAll()
             for session in sessions.values { await session.end(.stopping) }
+            for case .accepted(let raw, _, _) in arrivals.drain() {
+                _ = FileDescriptor(owning: raw)  // closes it
+            }
         }
     }
 
@@ -109,9 +116,6 @@ actor Replicator {
                 if device != nil { schedule.reset() }
             } catch let end as SessionEnd {
                 context.diagnostics.debug("\(address): \(end)")
-                if end.reason == .duplicateConnection || end.reason == .stopping {
-                    schedule.reset()
-                }
             } catch {
                 context.diagnostics.debug("\(address): \(error)")
             }
@@ -140,7 +144,17 @@ actor Replicator {
                 failures.append("\(address): \(error)")
                 continue
             }
-            try await converse(stream, joining: ticket)
+            do {
+                try await converse(stream, joining: ticket)
+            } catch let end as SessionEnd {
+                throw ChuteError(.refused, end.reason.whyNoEntry, cause: end)
+            } catch let error as ChuteError where error.code == .alreadyInSpace {
+                throw error
+            } catch {
+                // Another device answers there, or none that speaks this protocol.
+                failures.append("\(address): \(error)")
+                continue
+            }
             addressOf[address] = ticket.inviter
             dial(address)
             return
@@ -161,74 +175,123 @@ actor Replicator {
         try await session.receiveFacts()
     }
 
-    /// Lets a connection prove itself and then live. The device, once it was let in.
+    /// Lets a connection prove itself and then live. The device, once it was let in; throws
+    /// where another attempt soon would be in vain.
     private func converse(
         _ stream: consuming ConnectedStream, side: PeerSession.Side
     ) async throws -> DeviceID? {
         let session = try PeerSession(stream, side: side, context: context)
         nextNumber += 1
         let number = nextNumber
-        unproved += 1
-        let device: DeviceID
+        let device = try await prove(session)
+        if side.isClient {
+            addressOf[session.address] = device
+            // A device has several addresses, all of which are dialled: one connection is enough.
+            guard !isDialed(device), proving.insert(device).inserted else {
+                await session.end(.duplicateConnection)
+                return device
+            }
+        }
         let hello: Hello
         do {
-            defer { unproved -= 1 }
-            (device, hello) = try await withTimeout(Self.proofTimeout) {
-                (try await session.prove(), try await session.exchangeHellos())
+            defer { if side.isClient { proving.remove(device) } }
+            do {
+                hello = try await withTimeout(Self.proofTimeout) {
+                    try await session.exchangeHellos()
+                }
+            } catch {
+                await session.end(.malformed)
+                throw error
             }
-        } catch {
-            await session.end(.stopping)
-            throw error
+            let entry = SessionRegistry.Entry(
+                number: number, dialer: side.isClient ? context.store.device : device,
+                instance: hello.instance)
+            guard await admit(entry, session, device) else { return device }
+            sessions[number] = session
         }
-        if side.isClient { addressOf[session.address] = device }
-        let entry = SessionRegistry.Entry(
-            number: number, dialer: side.isClient ? context.store.device : device,
-            instance: hello.instance)
-        guard await admit(entry, session, device) else { return device }
-        sessions[number] = session
-        await announce(device, session, isConnected: true)
-        context.diagnostics.notice("connected to \(device.short) at \(session.address)")
         defer {
             sessions[number] = nil
             registry.remove(number: number, of: device)
             disconnects.fire(.members)
         }
+        guard await belongs(device) else {
+            // It was removed after it had proved itself.
+            await session.end(.removed)
+            throw SessionEnd.said(.removed)
+        }
+        return try await live(session, number, device, hello)
+    }
+
+    private func prove(_ session: PeerSession) async throws -> DeviceID {
+        if !session.side.isClient { unproved += 1 }
+        defer { if !session.side.isClient { unproved -= 1 } }
         do {
-            try await session.run(hello: hello)
+            return try await withTimeout(Self.proofTimeout) { try await session.prove() }
         } catch {
-            if registry.entries[device]?.number == number {
-                await announce(device, session, isConnected: false)
-            }
-            context.diagnostics.notice("disconnected from \(device.short): \(error)")
+            await session.end(.notMember)
             throw error
         }
+    }
+
+    private func live(
+        _ session: PeerSession, _ number: UInt64, _ device: DeviceID, _ hello: Hello
+    ) async throws -> DeviceID {
+        await announce(device, session, isConnected: true)
+        context.diagnostics.notice("connected to \(device.short) at \(session.address)")
+        let start = ContinuousClock.now
+        var failure: (any Error)?
+        do { try await session.run(hello: hello) } catch { failure = error }
         if registry.entries[device]?.number == number {
             await announce(device, session, isConnected: false)
         }
+        guard let failure else { return device }
+        context.diagnostics.notice("disconnected from \(device.short): \(failure)")
+        // What held for a while and was cut then is worth a quick attempt.
+        if let end = failure as? SessionEnd {
+            guard end.isPassing else { throw failure }
+        } else if ContinuousClock.now - start < Self.longEnough {
+            throw failure
+        }
         return device
+    }
+
+    private func isDialed(_ device: DeviceID) -> Bool {
+        registry.entries[device]?.dialer == context.store.device
+    }
+
+    /// Whoever holds a shared key belongs to its space, also before its facts came.
+    private func belongs(_ device: DeviceID) async -> Bool {
+        if await context.store.sharedKey != nil { return true }
+        return await context.store.membership.isMember(device)
     }
 
     private func admit(
         _ entry: SessionRegistry.Entry, _ session: PeerSession, _ device: DeviceID
     ) async -> Bool {
-        switch registry.judge(entry, for: device, own: context.store.device) {
-        case .keep: break
-        case .refuse:
-            await session.end(.duplicateConnection)
-            return false
-        case .replace(let old):
-            await sessions[old]?.end(.duplicateConnection)
-        case .askFirst(let old):
-            if await sessions[old]?.isAlive(within: .seconds(2)) ?? false {
-                context.diagnostics.warning(
-                    "two engines claim to be \(device.short): one is a copy of the other")
-                await session.end(.duplicateDevice)
+        // What is registered can be another one after each wait: judged anew until it holds.
+        while true {
+            let old: UInt64
+            switch registry.judge(entry, for: device, own: context.store.device) {
+            case .keep:
+                registry.add(entry, for: device)
+                return true
+            case .refuse:
+                await session.end(.duplicateConnection)
                 return false
+            case .replace(let number): old = number
+            case .askFirst(let number):
+                if await sessions[number]?.isAlive(within: .seconds(2)) ?? false {
+                    context.diagnostics.warning(
+                        "two engines claim to be \(device.short): one is a copy of the other")
+                    await session.end(.duplicateDevice)
+                    return false
+                }
+                old = number
             }
-            await sessions[old]?.end(.duplicateConnection)
+            let replaced = sessions[old]
+            registry.remove(number: old, of: device)
+            await replaced?.end(.duplicateConnection)
         }
-        registry.add(entry, for: device)
-        return true
     }
 
     private func announce(_ device: DeviceID, _ session: PeerSession, isConnected: Bool) async {
@@ -247,8 +310,7 @@ actor Replicator {
     private func watchMembers() async {
         for await _ in context.store.updates(of: .members) {
             let membership = await context.store.membership
-            for (device, entry) in registry.entries where !membership.isMember(device) {
-                // A joiner is let in by ticket before the facts about it are known everywhere.
+            for (device, entry) in registry.entries where !(await belongs(device)) {
                 await sessions[entry.number]?.end(.removed)
             }
             for address in await knownAddresses(of: membership) { dial(address) }

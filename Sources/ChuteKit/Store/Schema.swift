@@ -8,18 +8,24 @@ enum Schema {
     /// The version that this code writes; kept in `PRAGMA user_version`.
     static var version: Int { migrations.count }
 
-    /// Brings `database` to `version`, each step in one transaction.
-    ///
     /// Throws `storeIsNewer` for a database of a later version and leaves it as it is.
-    static func migrate(_ database: Connection) throws {
-        let found = try database.prepare("PRAGMA user_version").first { $0.int(0) } ?? 0
+    static func check(_ database: Connection) throws {
+        let found = try found(in: database)
         guard found <= version else {
             throw ChuteError(
                 .storeIsNewer,
                 "the store was written by a later version (\(found), this one knows \(version)): "
                     + "install that version again")
         }
-        for step in found..<version {
+    }
+
+    private static func found(in database: Connection) throws -> Int {
+        try database.prepare("PRAGMA user_version").first { $0.int(0) } ?? 0
+    }
+
+    /// Brings a database that was checked to `version`, each step in one transaction.
+    static func migrate(_ database: Connection) throws {
+        for step in try found(in: database)..<version {
             try database.transaction(.immediate) {
                 try database.execute(migrations[step])
                 try database.execute("PRAGMA user_version = \(step + 1)")

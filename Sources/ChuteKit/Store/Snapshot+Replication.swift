@@ -35,6 +35,9 @@ extension Snapshot {
         try database.prepare("SELECT coalesce(max(n), 0) FROM changes").first { $0.uint64(0) } ?? 0
     }
 
+    /// From this size on a page takes no more: with the largest change it fits in a frame.
+    private static let pageByteCount = 512 << 10
+
     /// The next changes after number `n`, at most 256 and about 1 MiB, but those that came from
     /// `peer` with a number above `since`: that peer has them.
     func changes(after n: UInt64, for peer: DeviceID, since: UInt64) throws -> ChangePage {
@@ -53,7 +56,7 @@ extension Snapshot {
             )
         }
         for (cursor, batch, body) in rows {
-            if size > 1 << 20 { break }
+            if size > Self.pageByteCount { break }
             page.end = cursor
             guard let batch, let body else { continue }
             size += body.count
@@ -67,6 +70,7 @@ extension Snapshot {
                 throw WireError.malformed("a change without its batch")
             }
             places[batch] = page.parts.count
+            size += header.count + signature.count
             page.parts.append(.init(header: header, signature: signature, changes: [body]))
         }
         return page

@@ -31,6 +31,7 @@ public actor Store {
         signal = ChangeSignal()
         do {
             connection = try Connection(path: path, mode: .readWriteCreate)
+            try Schema.check(connection)
             try Self.configure(connection)
             try Schema.migrate(connection)
             try connection.execute("UPDATE presence SET connected = 0")

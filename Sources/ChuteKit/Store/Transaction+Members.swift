@@ -107,13 +107,16 @@ extension Transaction {
         for (collection, id, isHidden, counter) in rows {
             let hides = !state.counts(author: author, counter: counter, own: device)
             guard hides != isHidden else { continue }
-            // Shown again it is news: whoever reads along by number sees it.
-            try database.prepare(
-                """
-                UPDATE documents SET hidden = ?, n = CASE WHEN ? THEN n ELSE
-                (SELECT max(n) FROM changes) END WHERE collection = ? AND id = ?
-                """
-            ).run(hides, hides, collection, id)
+            if hides {
+                try database.prepare(
+                    "UPDATE documents SET hidden = 1 WHERE collection = ? AND id = ?"
+                ).run(collection, id)
+            } else {
+                // Shown again it is news: whoever reads along by number sees it.
+                try database.prepare(
+                    "UPDATE documents SET hidden = 0, n = ? WHERE collection = ? AND id = ?"
+                ).run(try newNumber(), collection, id)
+            }
             touched.insert(.documents)
         }
     }
@@ -135,8 +138,14 @@ extension Transaction {
                 continue
             }
             try database.prepare("UPDATE changes SET state = 0 WHERE n = ?").run(n)
-            let learned = try database.prepare("SELECT max(n) FROM changes").first { $0.int64(0) }
-            try apply(change, n: learned)
+            try apply(change, n: try newNumber())
         }
+    }
+
+    /// A number of its own for a document that is news without a new change: a reader that
+    /// comes by number and page by page would miss those that share one.
+    private func newNumber() throws -> Int64 {
+        try database.prepare("INSERT INTO changes (tag) VALUES (randomblob(8))").run()
+        return database.lastInsertedRow
     }
 }

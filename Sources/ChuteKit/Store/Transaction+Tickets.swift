@@ -87,6 +87,8 @@ extension Transaction {
             )
         }
         guard let row, let role = Role(rawValue: row.role) else { return .ticketUnknown }
+        // Whoever is no owner any more lets nobody in.
+        guard state.membership.role(of: device) == .owner else { return .ticketRevoked }
         if row.isRevoked { return .ticketRevoked }
         if now / 1000 >= row.expires { return .ticketExpired }
         let hasUsed =

@@ -94,6 +94,10 @@ public final class Transaction: Snapshot {
         guard change.bytes.count <= Change.sizeLimit else {
             throw ChuteError(.invalid, "a document of over 5 MB: put the bytes into an attachment")
         }
+        // What no peer would take is not written either.
+        do { _ = try Change(bytes: change.bytes) } catch {
+            throw ChuteError(.invalid, "these fields are no document: \(error)", cause: error)
+        }
         let n = try insertOwn(change)
         try apply(change, n: n)
         return Document(
@@ -156,7 +160,11 @@ public final class Transaction: Snapshot {
             via = NULL, body = NULL WHERE hash IS NOT NULL AND author <> ?
             """
         ).run(own)
-        try database.execute("DELETE FROM batches; DELETE FROM cursors; DELETE FROM presence")
+        try database.execute(
+            """
+            DELETE FROM batches; DELETE FROM cursors; DELETE FROM presence;
+            DELETE FROM ticket_uses; DELETE FROM tickets
+            """)
         // The author's facts about the members of another space say nothing in this one.
         var hashes: [Digest] = []
         let rows = try database.prepare(

@@ -34,7 +34,11 @@ struct WritingState: Sendable {
     func save(in database: Connection) throws {
         let write = try database.prepare("INSERT OR REPLACE INTO meta VALUES (?, ?)")
         try write.run("space", space.digest.bytes)
-        if sharedKey != nil { try write.run("shared_members", [1]) }
+        if sharedKey != nil {
+            try write.run("shared_members", [1] as [UInt8])
+        } else {
+            try database.execute("DELETE FROM meta WHERE key = 'shared_members'")
+        }
         try write.run("counter", CBOR.unsigned(counter).encoded())
         try write.run("stamp", CBOR.unsigned(clock.last.rawValue).encoded())
     }
