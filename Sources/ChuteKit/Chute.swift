@@ -137,6 +137,9 @@ public final class Chute: Sendable {
         get async { await store.space == .alone ? nil : await store.space }
     }
 
+    /// How many devices are connected.
+    var sessionCount: Int { get async { await replicator.sessionCount } }
+
     /// What is transferred right now.
     public func transfers() -> [TransferStatus] { fetcher.progress.all() }
 

@@ -68,7 +68,8 @@ struct BlobServer {
                 continue
             }
             let slot = Slot(
-                Open(file: file, location: location, layer: layer,
+                Open(
+                    file: file, location: location, layer: layer,
                     isTrusted: !distrusted.contains(attachment)))
             let piece: PieceBuffer?
             do throws(SystemError) { piece = try read(request, from: slot) } catch {
@@ -119,10 +120,10 @@ struct BlobServer {
             return nil
         }
         let status = try slot.open.file.status()
-            let isAsHashed =
-                slot.open.location.isOwned && status.size == length
-                || FileFingerprint(status).encoded == slot.open.location.fingerprint
-            if isAsHashed, slot.open.isTrusted { return buffer }
+        let isAsHashed =
+            slot.open.location.isOwned && status.size == length
+            || FileFingerprint(status).encoded == slot.open.location.fingerprint
+        if isAsHashed, slot.open.isTrusted { return buffer }
         let expected = PieceTree.expectedRoot(
             ofPiece: piece, layer: slot.open.layer ?? [], id: request.attachment.digest.bytes,
             length: length)

@@ -235,7 +235,14 @@ actor PeerSession {
         let hello = try await exchangeHellos()
         try await withTimeout(.seconds(30)) {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await self.run(hello: hello) }
+                group.addTask {
+                    do {
+                        try await self.run(hello: hello)
+                    } catch let end as SessionEnd where end.reason == .duplicateConnection {
+                        // A dial of this device as a member came first: the facts come by that.
+                        try await Task.sleep(for: .seconds(30))
+                    }
+                }
                 group.addTask {
                     for await _ in self.context.store.updates(of: .members) {
                         let membership = await self.context.store.membership

@@ -331,7 +331,7 @@ actor Replicator {
         }
     }
 
-    func isConnected(_ device: DeviceID) -> Bool { registry.entries[device] != nil }
+    var sessionCount: Int { sessions.count }
 }
 
 /// Runs `body`, cancelled and given up after `limit`.

@@ -114,7 +114,8 @@ struct TwoEnginesTests {
         }
     }
 
-    @Test func `a file edited after it was shared is never delivered as what it was`() async throws {
+    @Test func `a file edited after it was shared is never delivered as what it was`() async throws
+    {
         try await withTwo { one, two in
             var random = SeededRandom(seed: 6)
             var bytes = random.bytes(3_000_000)
