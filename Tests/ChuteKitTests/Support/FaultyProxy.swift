@@ -1,0 +1,112 @@
+import ChuteSystem
+@preconcurrency import Dispatch
+import Glibc
+import Synchronization
+import TestSupport
+
+/// Stands between two engines: passes bytes on, cuts connections, holds bytes back, flips one.
+final class FaultyProxy: Sendable {
+    /// What is done to each connection.
+    struct Faults: Sendable {
+        /// Cut after so many bytes towards the one that dialled.
+        var cutAfter: Int?
+        /// Flip a bit of the byte at this place towards the one that dialled.
+        var flipAt: Int?
+        /// Nothing is passed on from this place on, but the connection stays.
+        var silentAfter: Int?
+    }
+
+    let address: String
+    private let target: String
+    private let faults: Mutex<Faults>
+    private let count = Atomic<Int>(0)
+    private let running = Mutex<Task<Void, Never>?>(nil)
+    private let queue = DispatchQueue(label: "test.proxy")
+
+    var connectionCount: Int { count.load(ordering: .relaxed) }
+
+    init(to target: String, faults: Faults) throws {
+        self.target = target
+        self.faults = Mutex(faults)
+        let socket = try Socket.listen(at: SocketAddress(host: "127.0.0.1", port: 0))
+        address = socket.address.description
+        let raw = dup(socket.descriptor.raw)  // the other one goes with `socket`
+        let task = Task { await self.accept(FileDescriptor(owning: raw)) }
+        running.withLock { $0 = task }
+    }
+
+    /// What is done to connections from now on.
+    func set(_ new: Faults) { faults.withLock { $0 = new } }
+
+    func stop() async {
+        let task = running.withLock { $0 }
+        task?.cancel()
+        await task?.value
+    }
+
+    private func accept(_ listener: consuming FileDescriptor) async {
+        let raw = listener.raw
+        guard let readiness = try? Readiness(descriptor: raw, queue: queue) else { return }
+        defer { readiness.close() }
+        await withTaskGroup(of: Void.self) { group in
+            while await readiness.wait(.read) {
+                while let connection = try? Socket.accept(raw) {
+                    count.add(1, ordering: .relaxed)
+                    let number = connection.socket().release()
+                    let faults = faults.withLock { $0 }
+                    group.addTask { await self.pump(FileDescriptor(owning: number), faults) }
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func pump(_ dialer: consuming FileDescriptor, _ faults: Faults) async {
+        guard let address = SocketAddress(target),
+            let other = try? await Socket.connect(to: address),
+            let one = try? Readiness(descriptor: dialer.raw, queue: queue),
+            let two = try? Readiness(descriptor: other.raw, queue: queue)
+        else { return }
+        let (left, right) = (dialer.raw, other.raw)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await Self.copy(left, one, right, two, Faults()) }
+            group.addTask { await Self.copy(right, two, left, one, faults) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Copies until either end closes, or a fault ends it.
+    private static func copy(
+        _ from: Int32, _ source: Readiness, _ to: Int32, _ target: Readiness, _ faults: Faults
+    ) async {
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        var passed = 0
+        while true {
+            let limit = min(buffer.count, (faults.cutAfter ?? .max) - passed)
+            if limit <= 0 { return }
+            let got = recv(from, &buffer, limit, 0)
+            if got == 0 { return }
+            if got < 0 {
+                guard errno == EAGAIN, await source.wait(.read) else { return }
+                continue
+            }
+            if let place = faults.flipAt, (passed..<passed + got).contains(place) {
+                buffer[place - passed] ^= 0x10
+            }
+            passed += got
+            if let limit = faults.silentAfter, passed > limit { continue }
+            var sent = 0
+            while sent < got {
+                let count = buffer.withUnsafeBytes {
+                    send(to, $0.baseAddress?.advanced(by: sent), got - sent, 0)
+                }
+                if count > 0 {
+                    sent += count
+                } else {
+                    guard errno == EAGAIN, await target.wait(.write) else { return }
+                }
+            }
+        }
+    }
+}
