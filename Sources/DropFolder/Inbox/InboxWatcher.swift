@@ -100,6 +100,9 @@ package actor InboxWatcher {
     /// ended or the task is cancelled. For one caller at a time.
     package nonisolated func next() async -> [InboxSighting]? { await output.next() }
 
+    /// Lets `next()` return, with nothing if nothing was seen: a moment has come.
+    package nonisolated func wake() { output.wake() }
+
     /// Asks for a scan of everything.
     package nonisolated func rescan() {
         isScanAsked.withLock { $0 = true }
