@@ -140,6 +140,9 @@ public final class Chute: Sendable {
     /// How many devices are connected.
     var sessionCount: Int { get async { await replicator.sessionCount } }
 
+    /// What is dialled now.
+    var dialledAddresses: Set<String> { get async { await replicator.dialing } }
+
     /// What is transferred right now.
     public func transfers() -> [TransferStatus] { fetcher.progress.all() }
 

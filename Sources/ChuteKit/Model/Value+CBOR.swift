@@ -75,6 +75,8 @@ extension AttachmentToken {
             case .bytes(let bytes) = parts[1], let digest = Digest(bytes: bytes),
             case .unsigned(let count) = parts[2],
             let id = AttachmentID(digest: digest, byteCount: count),
+            // No bytes have one name only: under another one they would be waited for for ever.
+            count > 0 || bytes == PieceTree.emptyID,
             case .map(let entries) = parts[3]
         else { throw .malformed("an attachment token") }
         var metadata: [String: String] = [:]

@@ -56,7 +56,7 @@ actor Replicator {
                     }
                 }
             }
-            for address in connect { dial(address) }
+            for address in connect { dial(address, isFixed: true) }
             while !Task.isCancelled {
                 let arrived = await arrivals.next()
                 if arrived.isEmpty { break }
@@ -70,10 +70,17 @@ actor Replicator {
         }
     }
 
-    private var dialing: Set<String> = []
+    private(set) var dialing: Set<String> = []
+    /// Dialled whatever members publish.
+    private var fixed: Set<String> = []
+    /// What members publish as their addresses.
+    private var published: Set<String> = []
+    private static let publishedLimit = 1024
 
-    /// Keeps a connection to an address from now on; asking twice is asking once.
-    func dial(_ address: String) {
+    /// Keeps a connection to an address from now on, or for as long as a member publishes it;
+    /// asking twice is asking once.
+    private func dial(_ address: String, isFixed: Bool = false) {
+        if isFixed { fixed.insert(address) }
         guard dialing.insert(address).inserted else { return }
         arrivals.post(.dial(address))
     }
@@ -120,9 +127,12 @@ actor Replicator {
                 context.diagnostics.debug("\(address): \(error)")
             }
             await waitWhileConnected(to: address)
+            guard fixed.contains(address) || published.contains(address) else { break }
             let pause = schedule.next(random: Double.random(in: 0..<1))
             do { try await Task.sleep(for: pause) } catch { return }
         }
+        dialing.remove(address)
+        addressOf[address] = nil
     }
 
     /// While the device that was found at an address is connected some way, nobody dials it.
@@ -156,7 +166,7 @@ actor Replicator {
                 continue
             }
             addressOf[address] = ticket.inviter
-            dial(address)
+            dial(address, isFixed: true)
             return
         }
         throw ChuteError(
@@ -313,7 +323,9 @@ actor Replicator {
             for (device, entry) in registry.entries where !(await belongs(device)) {
                 await sessions[entry.number]?.end(.removed)
             }
-            for address in await knownAddresses(of: membership) { dial(address) }
+            published = Set(
+                await knownAddresses(of: membership).prefix(Self.publishedLimit))
+            for address in published { dial(address) }
         }
     }
 

@@ -23,6 +23,12 @@ extension Transaction {
         state.clock.observe(change.stamp, now: now)
         if change.author == device { state.counter = max(state.counter, change.counter) }
         if change.kind == .fact {
+            if let sharedKey = state.sharedKey,
+                case .sharedKey(let mac) = MemberFact(cbor: change.body),
+                !sharedKey.isMemberProof(mac, of: change.author)
+            {
+                throw WireError.badSignature
+            }
             try insert(change, batch: insert(batch), state: .applied, via: via)
             membersChanged = true
             return .applied
@@ -163,5 +169,7 @@ extension Transaction {
                 change.document.bytes)
         }
         touched.insert(.documents)
+        // What a device says of itself: where it is dialled.
+        if change.collection == DeviceProfile.collection { touched.insert(.members) }
     }
 }

@@ -38,6 +38,7 @@ struct ModelCodecTests {
             .unsigned(1), .bytes(Digest(hashing: [1]).bytes), .unsigned(1 << 53 + 1), .map([]),
         ]),
         .array([.unsigned(1), .bytes([1]), .unsigned(1), .map([])]),
+        .array([.unsigned(1), .bytes(Digest(hashing: [1]).bytes), .unsigned(0), .map([])]),
         .array([
             .unsigned(1), .bytes(Digest(hashing: [1]).bytes), .unsigned(1),
             .map([.init(key: .text("a"), value: .unsigned(1))]),

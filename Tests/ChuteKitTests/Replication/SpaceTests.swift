@@ -218,6 +218,32 @@ struct SpaceTests {
         }
     }
 
+    @Test func `an address is dialled for as long as a member publishes it`() async throws {
+        try await withEngines(["a", "b", "c"]) { engines in
+            let (a, b, c) = (engines[0], engines[1], engines[2])
+            try await b.invite(a)
+            try await b.invite(c)
+            // A and C find each other by what A says of itself, under several addresses.
+            let address = try await a.address()
+            let port = try #require(SocketAddress(address)).port
+            try await a.chute.store.write {
+                try $0.publish(
+                    DeviceProfile(
+                        name: "a", addresses: [address, "127.0.0.2:\(port)", "localhost:\(port)"],
+                        collections: []))
+            }
+            try await c.awaitConnection(to: a)
+            let document = try await a.share([1], as: "x")
+            try await c.awaitDocument(document)
+            let device = a.chute.device
+            try await b.chute.store.write { try $0.removeMember(device) }
+            try await eventually("c lets a go") { try await !c.isConnected(to: a) }
+            try await eventually("c dials it no more") {
+                await c.chute.dialledAddresses.isDisjoint(with: [address])
+            }
+        }
+    }
+
     @Test func `two that dial each other keep exactly one connection`() async throws {
         try await withTemporaryDirectory { folder in
             let identity = Chute.Identity.sharedKey(.test())

@@ -64,6 +64,40 @@ struct TwoEnginesTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `bytes that changed without a trace are noticed by who gets them`(
+        _ isOwned: Bool
+    ) async throws {
+        try await withTwo { one, two in
+            var random = SeededRandom(seed: 10)
+            let bytes = random.bytes(2_200_000)
+            let document = try await one.share(bytes, as: "good")
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            // As after a store through a mapping: fingerprint and length are as recorded.
+            var wrong = bytes
+            wrong[1_500_000] ^= 1
+            try one.write(wrong, to: "wrong")
+            let status = try #require(try Folder(at: one.files).status(of: "wrong"))
+            let root = one.root
+            let location = Location(
+                root: root, path: "wrong", fingerprint: FileFingerprint(status).encoded,
+                isOwned: isOwned)
+            try await one.chute.store.write {
+                try $0.removeLocation(root: root, path: "good")
+                try $0.addLocation(location, of: id)
+            }
+            try await two.awaitDocument(document)
+            try await two.want(id, to: "got", from: one.chute.device)
+            try await eventually("the wrong file is forgotten") {
+                try await one.chute.reader.read { try $0.locations(of: id) }.isEmpty
+            }
+            try await one.hold("good")
+            try await two.awaitFetched(1)
+            #expect(try two.read("got") == bytes)
+            #expect(!two.said.contains { $0.contains("again: it is not asked") })
+        }
+    }
+
     @Test func `several wants of one attachment each get a file`() async throws {
         try await withTwo { one, two in
             var random = SeededRandom(seed: 3)
