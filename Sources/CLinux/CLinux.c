@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -119,3 +120,5 @@ int chute_inherit_access(int file, int folder) {
     return fsetxattr(file, "system.posix_acl_access", list, (size_t)size, 0);
 }
 int chute_duplicate_onto(int from, int to) { return dup3(from, to, O_CLOEXEC); }
+char **chute_environment(void) { return environ; }
+int chute_memory_file(void) { return memfd_create("chute", MFD_CLOEXEC); }

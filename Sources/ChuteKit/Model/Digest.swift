@@ -57,3 +57,10 @@ extension Digest: Comparable, CustomStringConvertible {
     /// The first eight hexadecimal digits: enough for a log line, never for a decision.
     public var description: String { String(hex.prefix(8)) }
 }
+
+extension Digest {
+    /// The digest of some values, for the seed of a document: the same values, the same seed.
+    public static func seed(_ values: [Value]) -> Digest {
+        Digest(hashing: CBOR.array([.text("chute seed 1")] + values.map(\.cbor)).encoded())
+    }
+}

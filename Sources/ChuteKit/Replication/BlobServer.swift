@@ -106,7 +106,7 @@ struct BlobServer {
             let status = try slot.open.file.status()
             let isAsHashed =
                 slot.open.location.isOwned && status.size == length
-                || FileFingerprint(status).bytes == slot.open.location.fingerprint
+                || FileFingerprint(status).encoded == slot.open.location.fingerprint
             if isAsHashed, slot.open.isTrusted { return buffer }
         } catch {
             return nil

@@ -56,7 +56,7 @@ final class FetchTransfer {
         guard let root = roots.open(wants[0].root) else {
             throw SystemError(code: ENOENT, call: "open", path: wants[0].path)
         }
-        file = try root.open(wants[0].path, O_RDWR | O_CREAT | O_NONBLOCK, mode: 0o600)
+        file = try root.open(wants[0].path, O_RDWR | O_CREAT | O_NONBLOCK, mode: 0o666)
     }
 
     /// Writes a piece where it belongs. Starts write-back as bytes gather.

@@ -20,7 +20,7 @@ public final class DirectoryLock: Sendable {
         do throws(SystemError) {
             try Folder.make(directory, mode: 0o700)
             let folder = try Folder(at: directory)
-            guard !(try folder.isOnNetwork()) else {
+            guard try FileSystemReach.of(folder.descriptor) == .local else {
                 throw SystemError(code: 95, call: "statfs", path: directory)  // EOPNOTSUPP
             }
             file = try folder.open(Self.name, FileDescriptor.readWriteCreate, mode: 0o600)

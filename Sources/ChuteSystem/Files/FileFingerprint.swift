@@ -1,57 +1,86 @@
-/// What tells one content of one file from another without reading it.
+/// What a file looked like from outside when its bytes were read.
 ///
-/// An equal fingerprint means the same bytes, unless it is racy. A different one means *hash
-/// again*, never *changed*: link, unlink and rename of another name change the change time too.
+/// A different fingerprint means "hash again", never "changed". Our own link, unlink and rename
+/// change `changed` too: take it anew in the same step.
 package struct FileFingerprint: Hashable, Sendable {
-    package var inode: UInt64
-    package var birth: FileStatus.Nanoseconds
-    package var size: UInt64
-    package var modified: FileStatus.Nanoseconds
-    package var changed: FileStatus.Nanoseconds
+    package typealias Nanoseconds = FileStatus.Nanoseconds
 
-    package static let byteCount = 40
-    /// Times of files step in jiffies: within two of them a write can leave no trace.
-    package static let granules: FileStatus.Nanoseconds = 2 * 4_000_000
+    package var inode: UInt64
+    /// Zero where the file system does not keep birth times.
+    package var birth: Nanoseconds
+    package var size: UInt64
+    package var modified: Nanoseconds
+    package var changed: Nanoseconds
+
+    package init(
+        inode: UInt64, birth: Nanoseconds, size: UInt64, modified: Nanoseconds,
+        changed: Nanoseconds
+    ) {
+        self.inode = inode
+        self.birth = birth
+        self.size = size
+        self.modified = modified
+        self.changed = changed
+    }
 
     package init(_ status: FileStatus) {
-        inode = status.inode
-        birth = status.birth
-        size = status.size
-        modified = status.modified
-        changed = status.changed
+        self.init(
+            inode: status.inode, birth: status.birth, size: status.size,
+            modified: status.modified, changed: status.changed)
     }
 
-    /// The fingerprint that `bytes` gave; `nil` where they are none.
-    package init?(bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount else { return nil }
-        let words = bytes.withUnsafeBytes { raw in
-            (0..<5).map {
-                UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self))
-            }
+    /// The very file, whatever became of its bytes. File systems reuse inode numbers at once, so
+    /// the birth time belongs to it; without one an equal number proves nothing.
+    package func isSameFile(as other: FileFingerprint) -> Bool {
+        inode == other.inode && birth == other.birth && birth != 0
+    }
+
+    /// Nothing but `changed` differs: mode, owner, links or name, but hardly the bytes.
+    package func hasSameContentTimes(as other: FileFingerprint) -> Bool {
+        inode == other.inode && birth == other.birth && size == other.size
+            && modified == other.modified
+    }
+
+    /// Two ticks of the coarsest clock that stamps files.
+    private static let granules: UInt64 = 10_000_000
+
+    /// A write right after the read could leave the same stamps: hash again later.
+    ///
+    /// `now` is the wall clock at the read. Stamps far off in the future are no reason, or a
+    /// camera with a wrong clock would never come to rest.
+    package func isRacy(now: Nanoseconds) -> Bool {
+        func isNear(_ stamp: Nanoseconds) -> Bool {
+            let (distance, overflow) = now.subtractingReportingOverflow(stamp)
+            return !overflow && distance.magnitude < Self.granules
         }
-        inode = words[0]
-        birth = Int64(bitPattern: words[1])
-        size = words[2]
-        modified = Int64(bitPattern: words[3])
-        changed = Int64(bitPattern: words[4])
+        return isNear(modified) || isNear(changed)
     }
 
-    /// 40 bytes for a database row.
-    package var bytes: [UInt8] {
-        [
+    /// Length of `encoded`.
+    package static let encodedByteCount = 40
+
+    /// Five big-endian numbers of 8 bytes: inode, birth, size, modified, changed.
+    package var encoded: [UInt8] {
+        let numbers = [
             inode, UInt64(bitPattern: birth), size, UInt64(bitPattern: modified),
             UInt64(bitPattern: changed),
-        ].flatMap { word in withUnsafeBytes(of: word.littleEndian, Array.init) }
+        ]
+        return numbers.flatMap { number in
+            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
+        }
     }
 
-    /// Whether inode and birth time are those of `other`: the same file, whatever its bytes.
-    package func isSameFile(as other: FileFingerprint) -> Bool {
-        inode == other.inode && birth == other.birth
-    }
-
-    /// Whether the file was touched so shortly before `now` (wall clock) that a later write
-    /// could have left the same times: read it again later.
-    package func isRacy(now: FileStatus.Nanoseconds) -> Bool {
-        modified > now - Self.granules || changed > now - Self.granules
+    /// `nil` where `encoded` is not of the right length.
+    package init?(encoded: some Collection<UInt8>) {
+        guard encoded.count == Self.encodedByteCount else { return nil }
+        var numbers: [UInt64] = []
+        var rest = encoded[...]
+        while !rest.isEmpty {
+            numbers.append(rest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+            rest = rest.dropFirst(8)
+        }
+        self.init(
+            inode: numbers[0], birth: Int64(bitPattern: numbers[1]), size: numbers[2],
+            modified: Int64(bitPattern: numbers[3]), changed: Int64(bitPattern: numbers[4]))
     }
 }

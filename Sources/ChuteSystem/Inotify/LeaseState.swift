@@ -14,7 +14,7 @@ package enum LeaseState: Hashable, Sendable {
     ///
     /// Whoever opens the file for writing in between waits for microseconds, and the kernel sends
     /// this process SIGIO: it must be ignored, see `ignoreSignals()`. Not for remote file
-    /// systems, see `FileSystemKind`. Calls `fcntl(F_SETLEASE)`.
+    /// systems, see `FileSystemReach`. Calls `fcntl(F_SETLEASE)`.
     package static func probe(_ file: borrowing FileDescriptor) -> LeaseState {
         probe(raw: file.raw)
     }

@@ -5,11 +5,11 @@ package import ChuteSystem
 package final class InboxRoot: Sendable {
     package let folder: Folder
     package let status: FileStatus
-    package let kind: FileSystemKind
+    package let kind: FileSystemReach
 
     package init(_ folder: consuming Folder) throws(SystemError) {
         status = try folder.descriptor.status()
-        kind = try FileSystemKind.of(folder.descriptor)
+        kind = try FileSystemReach.of(folder.descriptor)
         self.folder = folder
     }
 

@@ -58,7 +58,7 @@ package struct LeaseProbe: Sendable {
     package nonisolated(nonsending) func state(
         of file: borrowing FileDescriptor
     ) async throws(SystemError) -> LeaseState {
-        guard try FileSystemKind.of(file) == .local else { return .unknown }
+        guard try FileSystemReach.of(file) == .local else { return .unknown }
         let raw = file.raw  // borrowed: open until we return
         return await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: LeaseState.probe(raw: raw)) }

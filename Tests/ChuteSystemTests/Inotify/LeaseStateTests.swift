@@ -48,11 +48,11 @@ struct LeaseStateTests {
     }
 
     @Test(arguments: [
-        (UInt64(0x6969), FileSystemKind.remote), (0x6573_5546, .remote), (0xFF53_4D42, .remote),
+        (UInt64(0x6969), FileSystemReach.remote), (0x6573_5546, .remote), (0xFF53_4D42, .remote),
         (0xFFFF_FFFF_FF53_4D42, .remote), (0xEF53, .local), (0x0102_1994, .local),
         (0x794C_7630, .local), (0x9123_683E, .local),
     ])
-    func `network and FUSE file systems are remote`(type: UInt64, kind: FileSystemKind) {
-        #expect(FileSystemKind.of(type: type) == kind)
+    func `network and FUSE file systems are remote`(type: UInt64, kind: FileSystemReach) {
+        #expect(FileSystemReach.of(type: type) == kind)
     }
 }

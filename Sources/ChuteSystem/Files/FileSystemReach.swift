@@ -1,14 +1,14 @@
 import CLinux
 
 /// What kind of file system a descriptor lies on, as far as events and leases can be believed.
-package enum FileSystemKind: Sendable {
+package enum FileSystemReach: Sendable {
     /// All writers are processes of this machine: events are complete, leases see writers.
     case local
     /// Others may write without a word: neither events nor leases prove anything.
     case remote
 
     /// Calls `fstatfs`.
-    package static func of(_ file: borrowing FileDescriptor) throws(SystemError) -> FileSystemKind {
+    package static func of(_ file: borrowing FileDescriptor) throws(SystemError) -> FileSystemReach {
         var type = UInt64(0)
         var id = UInt64(0)
         _ = try retrying("fstatfs") { chute_file_system_type(file.raw, &type, &id) }
@@ -16,7 +16,7 @@ package enum FileSystemKind: Sendable {
     }
 
     /// Judges the number that `statfs` calls `f_type`.
-    package static func of(type: UInt64) -> FileSystemKind {
+    package static func of(type: UInt64) -> FileSystemReach {
         // Sign extension differs between architectures: 32 bits are all there is.
         remoteTypes.contains(UInt32(truncatingIfNeeded: type)) ? .remote : .local
     }

@@ -1,0 +1,36 @@
+/// All commands, and what holds for each of them.
+enum CommandTable {
+    static let root = CommandSpecification(
+        name: "chute",
+        summary: "drop a file in a folder, it comes out in your peers' folders",
+        examples: [
+            .init("chute run", "runs the agent; sets it up first where nothing is"),
+            .init("chute invite", "makes a ticket for another device"),
+            .init("chute join TICKET", "becomes a member by that ticket, on the other device"),
+            .init("chute status", "says what is delivered, pending and skipped"),
+        ],
+        subcommands: [
+            InitCommand.specification, RunCommand.specification, ServiceCommand.specification,
+            IDCommand.specification, InviteCommand.specification, JoinCommand.specification,
+            LeaveCommand.specification, PeersCommand.specification, StatusCommand.specification,
+            ListCommand.specification, RedeliverCommand.specification,
+            RetractCommand.specification, ConfigCommand.specification,
+        ])
+
+    /// Understood before and after every command.
+    static let globalOptions: [CommandSpecification.Option] = [
+        .init("--home", value: "DIR", "everything of this agent lies in DIR (or CHUTE_HOME)"),
+        .init("--quiet", short: "-q", "say only what was asked for, and errors"),
+        .init("--verbose", short: "-v", "say more; twice for everything"),
+        .init("--help", short: "-h", "this text"),
+        .init("--version", "the version"),
+    ]
+
+    /// Words that people try for a command with another name.
+    static let synonyms: [String: [String]] = [
+        "pair": ["invite", "join"], "devices": ["peers"], "members": ["peers"],
+        "setup": ["init"], "start": ["run"], "daemon": ["run"], "agent": ["run"],
+        "ls": ["list"], "files": ["list"], "add": ["invite", "join"], "ticket": ["invite"],
+        "info": ["status"], "stop": ["service remove"], "undo": ["retract"],
+    ]
+}

@@ -1,0 +1,47 @@
+import ChuteSystem
+import DropFolder
+
+/// What a command works with.
+struct CommandContext: Sendable {
+    var home: Home
+    var environment: ProcessEnvironment
+    var currentFolder: BytePath
+    var output = StandardStream.output
+    var errors = StandardStream.error
+    /// What `output` can show.
+    var terminal: Terminal
+    var log: Log
+    /// `-q`: only what was asked for.
+    var isQuiet = false
+    /// The absolute path of this program.
+    var executable: BytePath
+    var keys: DeviceKeys
+    var agent: any AgentAccess
+
+    /// Says what was done, unless `-q`.
+    func say(_ line: String) throws {
+        if !isQuiet { try output.writeLine(line) }
+    }
+
+    /// Says what a person should know beside the result, on standard error.
+    func note(_ line: String) throws {
+        if !isQuiet { try errors.writeLine("chute: " + Log.escaped(line)) }
+    }
+
+    /// The configuration; `nil` where this home has none. An error says where the file is wrong.
+    func configuration() throws -> Configuration? {
+        do {
+            return try Configuration.load(home)
+        } catch let error as SystemError {
+            throw CommandError(.configuration, "the configuration cannot be read: \(error)")
+        }
+    }
+
+    /// The configuration of a home that must be set up.
+    func requiredConfiguration() throws -> Configuration {
+        if let configuration = try configuration() { return configuration }
+        throw CommandError(
+            .configuration,
+            "nothing is set up at \(home.configurationFile): run `chute init` or `chute run` first")
+    }
+}

@@ -1,0 +1,83 @@
+import ChuteSystem
+import DropFolder
+
+/// `chute join`: becomes a member by a ticket.
+struct JoinCommand: Command {
+    static let specification = CommandSpecification(
+        name: "join", summary: "becomes a member by a ticket of another device",
+        operands: [.init(name: "TICKET|-")],
+        examples: [
+            .init("chute join chute1:...", "the ticket that `chute invite` shows there"),
+            .init("chute join -", "reads the ticket from standard input"),
+        ],
+        command: JoinCommand.self)
+
+    private let given: BytePath
+
+    init(_ arguments: ParsedArguments) { given = arguments.operands[0] }
+
+    func run(_ context: CommandContext) async throws -> ExitCode {
+        let ticket: String
+        if given == "-" {
+            guard let line = readLine() else {
+                throw CommandError.usage("no ticket came from standard input")
+            }
+            ticket = line
+        } else {
+            ProcessArguments.erase(given)
+            ticket = given.string ?? ""
+        }
+        let outcome = try Setup(context: context).run()
+        if case .made = outcome { try SetupText.say(outcome, context) }
+        do {
+            let joined = try await context.agent.join(
+                ticket: ticket.filter { !$0.isWhitespace })
+            let inviter = Log.escaped(joined.inviter)
+            try context.say(
+                joined.wasMemberAlready
+                    ? "already a member of the space of \(inviter)"
+                    : "joined the space of \(inviter)")
+            if try await !context.agent.isRunning() {
+                try context.say("next: `chute run`, or `chute service install` to have it always")
+            }
+            return .success
+        } catch let failure as JoinFailure {
+            throw Self.error(failure)
+        }
+    }
+
+    /// The sentence and exit code for each reason.
+    static func error(_ failure: JoinFailure) -> CommandError {
+        let again = "ask for a new one (`chute invite`)"
+        return switch failure {
+        case .notATicket:
+            CommandError(
+                .failed, "this is no ticket: expected chute1:... as `chute invite` shows it")
+        case .expired: CommandError(.failed, "the ticket has expired: \(again)")
+        case .usedUp: CommandError(.failed, "the ticket is used up: \(again)")
+        case .revoked: CommandError(.failed, "the ticket was revoked: \(again)")
+        case .wrongDevice(let address):
+            CommandError(
+                .failed,
+                "another device than the ticket's answers at \(address): \(again) there")
+        case .unreachable(let addresses):
+            CommandError(
+                .unavailable,
+                "the inviting device cannot be reached (tried "
+                    + (addresses.isEmpty ? "no address" : addresses.joined(separator: ", "))
+                    + "): check that `chute invite` or `chute run` is open there "
+                    + "and that both are on one network")
+        case .inSpaceWithOthers(let members):
+            CommandError(
+                .failed,
+                "this device is in a space with \(members) other"
+                    + "\(members == 1 ? "" : "s") already: run `chute leave` first, "
+                    + "which keeps all files")
+        case .sharedKeySpace:
+            CommandError(
+                .failed,
+                "this device is in a shared-key space, which has no tickets: "
+                    + "copy the key file instead, or give another --home")
+        }
+    }
+}

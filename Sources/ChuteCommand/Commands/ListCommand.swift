@@ -1,0 +1,35 @@
+import DropFolder
+
+/// `chute list`: the documents that this device knows.
+struct ListCommand: Command {
+    static let specification = CommandSpecification(
+        name: "list", summary: "lists files: name, type, size, origin, state, receipts",
+        options: [
+            .init("--json", "as JSON, with all receipts"),
+            .init("--skipped", "only what is not shared, and why"),
+        ],
+        examples: [
+            .init("chute list", "one line for each file"),
+            .init("chute list --skipped", "names and reasons"),
+        ],
+        command: ListCommand.self)
+
+    private let isJSON: Bool
+    private let onlySkipped: Bool
+
+    init(_ arguments: ParsedArguments) {
+        isJSON = arguments.has("--json")
+        onlySkipped = arguments.has("--skipped")
+    }
+
+    func run(_ context: CommandContext) async throws -> ExitCode {
+        _ = try context.requiredConfiguration()
+        let list = try await context.agent.documents(onlySkipped: onlySkipped)
+        if isJSON {
+            try context.output.writeLine(list.json.text)
+        } else {
+            try context.output.write(ListText.text(list, onlySkipped: onlySkipped))
+        }
+        return .success
+    }
+}

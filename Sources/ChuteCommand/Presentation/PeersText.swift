@@ -1,0 +1,26 @@
+import ChuteSystem
+import DropFolder
+
+/// Members as a table.
+enum PeersText {
+    static func text(_ peers: [StatusReport.Peer], now: Timestamp, showsIDs: Bool) -> String {
+        lines(peers, now: now, showsIDs: showsIDs, indentation: "").joined(separator: "\n") + "\n"
+    }
+
+    static func lines(
+        _ peers: [StatusReport.Peer], now: Timestamp, showsIDs: Bool, indentation: String
+    ) -> [String] {
+        let rows = peers.map { peer in
+            [Log.escaped(peer.name), peer.role, connection(peer, now)] + (showsIDs ? [peer.id] : [])
+        }
+        return TextTable.lines(rows, indentation: indentation)
+    }
+
+    private static func connection(_ peer: StatusReport.Peer, _ now: Timestamp) -> String {
+        if peer.connected {
+            let way = [peer.transport, peer.address].compactMap { $0 }.joined(separator: " ")
+            return way.isEmpty ? "connected" : "connected by \(Log.escaped(way))"
+        }
+        return peer.lastSeen.map { "last seen \($0.ago(now))" } ?? "never seen"
+    }
+}

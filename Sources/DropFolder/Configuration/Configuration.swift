@@ -1,0 +1,38 @@
+package import ChuteSystem
+
+/// What a person configured, checked and complete.
+package struct Configuration: Hashable, Sendable {
+    package var device = Device()
+    package var folders: [FolderSettings] = []
+    package var tcp = TCPSettings()
+    package var store = StoreSettings()
+    /// What is known but has no effect, in the order of the file.
+    package var notices: [ConfigurationProblem] = []
+
+    package init() {}
+
+    package struct Device: Hashable, Sendable {
+        /// How this device calls itself; `nil` for the host's name.
+        package var name: String?
+        /// The 32-byte key file of a shared-key space; `nil` for a paired one.
+        package var sharedKey: BytePath?
+    }
+
+    package struct StoreSettings: Hashable, Sendable {
+        package var retention = Retention.untilDelivered
+    }
+
+    /// How long the agent holds its own copy of what it shares.
+    ///
+    /// Whatever is said here, a copy that no other member has is never dropped.
+    package enum Retention: Hashable, Sendable {
+        /// Until every member that takes it has it.
+        case untilDelivered
+        /// At most this long, once one other member has it.
+        case atMost(Duration)
+        case forever
+    }
+
+    /// The name that the device has: the configured one, else the host's. Calls `gethostname`.
+    package var deviceName: String { device.name ?? HostName.current }
+}

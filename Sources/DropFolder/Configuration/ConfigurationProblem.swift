@@ -1,0 +1,33 @@
+package import ChuteSystem
+
+/// One thing in a configuration that is wrong or has no effect, and where it stands.
+package struct ConfigurationProblem: Hashable, Sendable {
+    package let position: TOMLPosition
+    /// What it is and what was expected; a sentence without a full stop.
+    package let message: String
+
+    package init(position: TOMLPosition, message: String) {
+        self.position = position
+        self.message = message
+    }
+
+    /// `file:line:column: message`, on one line.
+    package func description(in file: BytePath) -> String {
+        Log.escaped("\(file):\(position): \(message)")
+    }
+}
+
+/// A configuration that cannot be used; every problem in it, in the order of the file.
+package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let file: BytePath
+    package let problems: [ConfigurationProblem]
+
+    package init(file: BytePath, problems: [ConfigurationProblem]) {
+        self.file = file
+        self.problems = problems
+    }
+
+    package var description: String {
+        problems.map { $0.description(in: file) }.joined(separator: "\n")
+    }
+}

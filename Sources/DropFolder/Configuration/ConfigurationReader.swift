@@ -1,0 +1,153 @@
+package import ChuteSystem
+
+/// Reads `chute.toml` and collects all that is wrong with it.
+package struct ConfigurationReader {
+    /// What relative paths start at.
+    let folder: BytePath
+    /// What `~` stands for; `nil` where nobody knows.
+    let userFolder: BytePath?
+    var problems: [ConfigurationProblem] = []
+    var notices: [ConfigurationProblem] = []
+    /// Every inbox and outbox with its place, to find those that overlap.
+    var roots: [(path: BytePath, what: String, position: TOMLPosition)] = []
+    /// The collection of every `[[folder]]`, named or by default.
+    var collections: [(name: String, position: TOMLPosition)] = []
+
+    /// Reads a configuration's text; throws all problems at once, in the order of the file.
+    package static func read(
+        _ text: [UInt8], file: BytePath, userFolder: BytePath?
+    ) throws(ConfigurationError) -> Configuration {
+        let document: TOMLDocument
+        do {
+            document = try TOMLDocument(parsing: text)
+        } catch {
+            let problem = ConfigurationProblem(position: error.position, message: error.message)
+            throw ConfigurationError(file: file, problems: [problem])
+        }
+        var reader = ConfigurationReader(folder: file.parent, userFolder: userFolder)
+        let configuration = reader.configuration(document.entries)
+        guard reader.problems.isEmpty else {
+            let problems = reader.problems.sorted { $0.position < $1.position }
+            throw ConfigurationError(file: file, problems: problems)
+        }
+        return configuration
+    }
+
+    private mutating func configuration(_ entries: [TOMLEntry]) -> Configuration {
+        var configuration = Configuration()
+        for entry in entries {
+            switch entry.key {
+            case "device": device(entry, into: &configuration)
+            case "folder":
+                for table in tables(entry) {
+                    if let folder = folderSettings(table) { configuration.folders.append(folder) }
+                }
+            case "transports": transports(entry, into: &configuration)
+            case "store": store(entry, into: &configuration)
+            case "network": notBuilt(entry, "[network]", keys: LaterKeys.network)
+            case "peer":
+                for table in tables(entry) {
+                    notBuilt(entry.with(table), "[[peer]]", keys: LaterKeys.peer)
+                }
+            default:
+                unknown(
+                    entry, "section",
+                    among: ["device", "folder", "transports", "store", "network", "peer"])
+            }
+        }
+        checkRoots()
+        checkCollections()
+        configuration.notices = notices.sorted { $0.position < $1.position }
+        return configuration
+    }
+
+    private mutating func device(_ entry: TOMLEntry, into configuration: inout Configuration) {
+        for entry in table(entry) {
+            switch entry.key {
+            case "name":
+                guard let name = string(entry) else { continue }
+                if Self.isDeviceName(name) {
+                    configuration.device.name = name
+                } else {
+                    report(entry, "\"\(name)\" is no device name, \(Self.deviceNameRule)")
+                }
+            case "shared_key": configuration.device.sharedKey = path(entry)
+            default: unknown(entry, "key of [device]", among: ["name", "shared_key"])
+            }
+        }
+    }
+
+    private mutating func store(_ entry: TOMLEntry, into configuration: inout Configuration) {
+        for entry in table(entry) {
+            guard entry.key == "retention" else {
+                unknown(entry, "key of [store]", among: ["retention"])
+                continue
+            }
+            switch string(entry) {
+            case nil: break
+            case "delivered": configuration.store.retention = .untilDelivered
+            case "forever": configuration.store.retention = .forever
+            case .some(let text):
+                if let span = TimeSpan.parse(text) {
+                    configuration.store.retention = .atMost(span)
+                } else {
+                    report(
+                        entry,
+                        "\"\(text)\" is no retention, expected \"delivered\", \"forever\" or a "
+                            + "duration such as \"30 days\"")
+                }
+            }
+        }
+    }
+
+    private mutating func checkRoots() {
+        for (index, root) in roots.enumerated() {
+            for earlier in roots[..<index]
+            where root.path.relative(to: earlier.path) != nil
+                || earlier.path.relative(to: root.path) != nil
+            {
+                problems.append(
+                    ConfigurationProblem(
+                        position: root.position,
+                        message: "\(root.what) \(root.path) overlaps with \(earlier.what) "
+                            + "\(earlier.path), expected folders of which none lies in another"))
+                break
+            }
+        }
+    }
+
+    private mutating func checkCollections() {
+        var seen: Set<String> = []
+        for (name, position) in collections where !seen.insert(name).inserted {
+            report(position, "collection \"\(name)\" has two [[folder]] blocks, expected one")
+        }
+    }
+
+    /// What a device may be called.
+    package static func isDeviceName(_ name: String) -> Bool {
+        let isPlain = name.unicodeScalars.allSatisfy { !$0.properties.isControlOrMark }
+        return isPlain && (1...64).contains(name.utf8.count) && name.first != " "
+            && name.last != " "
+    }
+
+    package static let deviceNameRule =
+        "expected 1 to 64 bytes of text without control characters and spaces at the ends"
+}
+
+extension Unicode.Scalar.Properties {
+    fileprivate var isControlOrMark: Bool {
+        switch generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: true
+        default: false
+        }
+    }
+}
+
+extension TOMLEntry {
+    /// The same key with one of the tables in its list as its value.
+    fileprivate func with(_ entries: [TOMLEntry]) -> TOMLEntry {
+        TOMLEntry(
+            key: key, position: position,
+            value: TOMLValue(position: value.position, content: .table(entries)))
+    }
+}

@@ -1,0 +1,53 @@
+package import ChuteSystem
+
+/// One `[[folder]]`: a collection with an inbox, an outbox, or both.
+package struct FolderSettings: Hashable, Sendable {
+    package var collection: String
+    /// Absolute. What is dropped here is shared.
+    package var inbox: BytePath?
+    /// Absolute. What others share comes out here.
+    package var outbox: BytePath?
+    /// Which types are shared and taken.
+    package var accept = [TypePattern.any]
+    /// Patterns of names that are left alone.
+    package var ignore = Self.standardIgnore
+    /// In bytes; `nil` without limit.
+    package var maxSize: UInt64?
+    /// What stays free on the outbox's file system, in bytes.
+    package var minFree: UInt64 = 1 << 30
+    /// What the outbox may hold altogether, in bytes; `nil` without limit.
+    package var maxTotal: UInt64?
+    package var afterIngest = AfterIngest.keep
+    /// Where each published file goes in the outbox.
+    package var layout = LayoutTemplate.standard
+    package var onRetract = OnRetract.keep
+    /// Permission bits of published files; `nil` for 0666 less the umask.
+    package var fileMode: UInt32?
+    /// Permission bits of folders made in the outbox; `nil` for 0777 less the umask.
+    package var folderMode: UInt32?
+
+    package init(collection: String, inbox: BytePath? = nil, outbox: BytePath? = nil) {
+        self.collection = collection
+        self.inbox = inbox
+        self.outbox = outbox
+    }
+
+    /// What becomes of a dropped file once another device has it.
+    package enum AfterIngest: Hashable, Sendable {
+        case keep
+        case delete
+        case move(to: BytePath)
+    }
+
+    /// What becomes of a delivered file that its origin takes back.
+    package enum OnRetract: String, CaseIterable, Sendable { case keep, trash }
+
+    /// Left alone unless `ignore` says otherwise: what editors, browsers, desktops and other
+    /// synchronisers leave behind.
+    package static let standardIgnore = [
+        "*.part", "*.crdownload", "*.download", "*.tmp", "*.~tmp~", "~$*", ".~lock.*",
+        ".goutputstream-*", ".fuse_hidden*", ".nfs*", ".syncthing.*", ".dat.nosync*", ".Trash-*",
+        ".thumbnails", ".stfolder", ".stversions", ".localized", "@eaDir", ".AppleDouble", "._*",
+        ".DS_Store", "Thumbs.db", "desktop.ini",
+    ]
+}

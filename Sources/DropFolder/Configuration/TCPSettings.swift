@@ -1,0 +1,20 @@
+/// `[transports.tcp]`.
+package struct TCPSettings: Hashable, Sendable {
+    package var listen = Listen.standard
+    /// Peers to dial, whether or not a ticket named them.
+    package var connect: [NetworkEndpoint] = []
+
+    package init() {}
+
+    package enum Listen: Hashable, Sendable {
+        /// Nothing was said: `[::]:4040`, or the next free port.
+        case standard
+        /// This very address; when it is in use, the transport waits.
+        case at(NetworkEndpoint)
+        /// Only dials.
+        case off
+    }
+
+    /// Where to listen when nothing is said.
+    package static let standardEndpoint = NetworkEndpoint(host: "::", port: 4040)
+}

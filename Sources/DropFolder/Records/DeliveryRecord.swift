@@ -1,0 +1,117 @@
+import ChuteKit
+import ChuteSystem
+
+/// What became of one file document of somebody else in one outbox.
+struct DeliveryRecord: LocalRow, Hashable {
+    static let collection = "deliveries"
+
+    enum State: String {
+        /// Its bytes are on their way.
+        case fetching
+        /// It cannot be taken right now: no space, over quota, not mounted.
+        case waiting
+        /// It has a name in the outbox.
+        case delivered
+        /// Not taken; there is a receipt that says why.
+        case refused
+        /// It was delivered and the user moved or removed it.
+        case removed
+        /// Its origin took it back before it was delivered.
+        case retracted
+    }
+
+    var root: Int64
+    var document: DocumentID
+    /// The version that `state` is about, by number and by the hash of its change.
+    var version: UInt64
+    var versionID: Digest
+    var attachment: AttachmentID
+    var state: State
+    /// Why it waits or was refused: a reason code, and a sentence.
+    var reason = ""
+    var detail = ""
+    var want: Int64?
+    /// Where the bytes are staged: the start's folder, then the name.
+    var staged: BytePath?
+    /// The copy in the outbox, of this version or of an earlier one.
+    var copy: DeliveredCopy?
+    /// The copy was the user's own before.
+    var isUsersOwn = false
+
+    /// Names it in the staging folder.
+    var key: [UInt8] { folderKey(root) + document.bytes }
+
+    var indexes: [String: [UInt8]] {
+        var indexes = ["state": folderKey(root) + Array(state.rawValue.utf8)]
+        if let want { indexes["want"] = folderKey(want) }
+        if let copy { indexes["path"] = folderKey(root, copy.path) }
+        return indexes
+    }
+
+    static func key(root: Int64, _ document: DocumentID) -> [UInt8] {
+        folderKey(root) + document.bytes
+    }
+
+    static func stateIndex(root: Int64, _ state: State) -> [UInt8] {
+        folderKey(root) + Array(state.rawValue.utf8)
+    }
+
+    init(root: Int64, document: Document, file: FileDocument, state: State) {
+        self.root = root
+        self.document = document.id
+        version = document.version
+        versionID = document.versionID
+        attachment = file.attachment
+        self.state = state
+    }
+
+    var fields: Fields {
+        [
+            "root": .integer(root), "document": .document(document),
+            "version": .integer(Int64(version)), "change": .bytes(versionID.bytes),
+            "file": .attachment(attachment), "state": .string(state.rawValue),
+            "reason": .string(reason), "detail": .string(detail),
+            "want": .optional(want.map { .integer($0) }),
+            "staged": .optional(staged.map { .path($0) }),
+            "copy": .optional(copy.map { .path($0.path) }),
+            "print": .optional(copy.map { .bytes($0.fingerprint.encoded) }),
+            "own": .bool(isUsersOwn),
+        ]
+    }
+
+    init(fields: Fields) throws {
+        root = try fields.integer("root")
+        document = try fields.document("document")
+        version = UInt64(try fields.integer("version"))
+        versionID = try fields.digest("change")
+        attachment = try fields.attachment("file")
+        state = try fields.need("state") { $0.string.flatMap(State.init(rawValue:)) }
+        reason = try fields.string("reason")
+        detail = try fields.string("detail")
+        want = fields["want"]?.integer
+        staged = fields["staged"]?.bytes.map { BytePath(bytes: $0) }
+        if let path = fields["copy"]?.bytes,
+            let print = fields["print"]?.bytes.flatMap({ CopyFingerprint(encoded: $0) })
+        {
+            copy = DeliveredCopy(path: BytePath(bytes: path), fingerprint: print)
+        }
+        isUsersOwn = fields["own"]?.bool ?? false
+    }
+}
+
+extension CopyFingerprint {
+    /// As `FileFingerprint.encoded`: a published file is a location too.
+    var encoded: [UInt8] {
+        FileFingerprint(
+            inode: identity.inode, birth: identity.birth, size: size, modified: modified,
+            changed: changed
+        ).encoded
+    }
+
+    init?(encoded: [UInt8]) {
+        guard let print = FileFingerprint(encoded: encoded) else { return nil }
+        self.init(
+            identity: InodeIdentity(inode: print.inode, birth: print.birth), size: print.size,
+            modified: print.modified, changed: print.changed)
+    }
+}

@@ -1,0 +1,153 @@
+import ChuteSystem
+import DropFolder
+import Testing
+
+@testable import chute
+
+struct StatusTextTests {
+    private let now = Timestamp(seconds: 1_700_000_000)
+
+    private func text(
+        _ report: StatusReport, _ terminal: Terminal = .none
+    ) -> String {
+        StatusText(report: report, terminal: terminal, now: now, userFolder: "/home/u").text
+    }
+
+    private var busy: StatusReport {
+        var report = StatusReport(device: .init(id: "AAAA-BBBB", name: "laptop"), running: true)
+        report.peers = [
+            .init(
+                id: "P1", name: "pi", role: "member", connected: true, transport: "tcp",
+                address: "10.0.0.2:4040"),
+            .init(
+                id: "P2", name: "de\u{1B}[2Jsk", role: "owner", connected: false,
+                lastSeen: Timestamp(seconds: 1_700_000_000 - 7300)),
+        ]
+        var folder = StatusReport.FolderState(
+            collection: "pics", inbox: "/home/u/Pics/inbox", outbox: "/mnt/out", state: "running")
+        folder.shared = 20
+        folder.delivered = 4
+        folder.pending = 3
+        var delivery = StatusReport.Delivery(id: "P1")
+        delivery.delivered = 16
+        delivery.pending = 3
+        delivery.refused = 1
+        delivery.bytesPending = 4_200_000
+        folder.peers = [delivery]
+        folder.skipped = [
+            .init(
+                path: BytePath(bytes: Array("a\n".utf8) + [0xFF]), reason: "too-large",
+                detail: "over 4 GiB")
+        ]
+        folder.skippedTotal = ["too-large": 1, "hidden": 12]
+        report.folders = [folder]
+        report.transfers = [
+            .init(
+                id: "1", name: "a.jpg", peer: "pi", direction: .outgoing, done: 500_000,
+                total: 1_000_000),
+            .init(
+                id: "2", name: "b.mov", peer: "pi", direction: .incoming, done: 3_000_000,
+                total: 3_000_001),
+        ]
+        return report
+    }
+
+    @Test func `off a terminal there are words and no bars`() {
+        #expect(
+            text(busy) == """
+                laptop is running  (AAAA-BBBB)
+
+                peers
+                  pi             member  connected by tcp 10.0.0.2:4040
+                  de\\u{1b}[2Jsk  owner   last seen 2 h ago
+
+                pics
+                  inbox   ~/Pics/inbox  20 shared, 3 pending
+                  outbox  /mnt/out      4 delivered here
+                  to pi  16 delivered, 3 pending (4.2 MB), 1 refused
+                  skipped: 12 hidden, 1 too-large
+                    a\\x0a\\xff  too-large  over 4 GiB
+                    ... see `chute list --skipped`
+
+                transfers
+                  together        87 %  3.5 MB of 4.0 MB
+                  b.mov from pi   99 %  3.0 MB of 3.0 MB
+                  a.jpg to pi     50 %  500 KB of 1.0 MB
+
+                next: nothing to do, 3 files are on their way
+
+                """)
+    }
+
+    @Test func `on a terminal there are bars, and colour only where it is wanted`() {
+        let plain = text(busy, Terminal(isTerminal: true, width: 72))
+        #expect(plain.contains("a.jpg to pi    [########--------]  50 %"))
+        #expect(plain.contains("together       [#############---]  87 %"))
+        #expect(!plain.contains("\u{1B}"))
+        let coloured = text(busy, Terminal(isTerminal: true, width: 72, hasColour: true))
+        #expect(coloured.contains("\u{1B}[32mrunning\u{1B}[0m"))
+    }
+
+    @Test func `the next sensible step follows from the state`() {
+        var report = StatusReport(device: .init(id: "A", name: "a"), running: false)
+        #expect(NextStep.of(report)?.contains("chute run") == true)
+        report.running = true
+        #expect(NextStep.of(report)?.contains("[[folder]]") == true)
+        report.folders = [
+            .init(collection: "pics", inbox: "/in", state: "waiting: not mounted")
+        ]
+        #expect(NextStep.of(report) == "pics is waiting: not mounted")
+        report.folders[0].state = "running"
+        #expect(NextStep.of(report) == "no peers yet: run `chute invite`")
+        report.peers = [.init(id: "P", name: "pi", role: "member", connected: false)]
+        #expect(NextStep.of(report)?.contains("no peer is connected") == true)
+        report.peers[0].connected = true
+        #expect(NextStep.of(report) == "drop a file into /in")
+        report.folders[0].shared = 1
+        #expect(NextStep.of(report) == nil)
+        report.folders[0].pending = 1
+        report.folders[0].peers = [.init(id: "P")]
+        report.folders[0].peers[0].pending = 1
+        #expect(NextStep.of(report) == "nothing to do, 1 file is on its way")
+        report.peers[0].connected = false
+        report.peers.append(.init(id: "Q", name: "q", role: "member", connected: true))
+        #expect(
+            NextStep.of(report) == "nothing to do, the rest goes to pi when connected again")
+    }
+
+    @Test(arguments: [(0, 0, 100), (0, 5, 0), (999, 1000, 99), (1000, 1000, 100), (6, 5, 100)])
+    func `a hundred percent means all`(done: UInt64, total: UInt64, percent: Int) {
+        #expect(ProgressBar.percent(done, of: total) == percent)
+        #expect(ProgressBar.bar(done, of: total, width: 10).count == 12)
+    }
+
+    @Test func `a ticket is shown as code and as a line to copy`() {
+        let invitation = Invitation(
+            id: "7K", ticket: "chute1:" + String(repeating: "a", count: 120), role: "member",
+            usesLeft: 1, expires: now)
+        let wide = InvitationText.text(
+            invitation, expires: .seconds(900), terminal: Terminal(isTerminal: true, width: 100))
+        #expect(wide.contains("█"))
+        #expect(wide.contains("  chute join \(invitation.ticket ?? "")\n"))
+        #expect(wide.contains("Good for one device as member, for 15 min."))
+        let narrow = InvitationText.text(
+            invitation, expires: .seconds(900), terminal: Terminal(isTerminal: true, width: 20))
+        #expect(!narrow.contains("█"))
+    }
+
+    @Test(
+        arguments: [
+            (JoinFailure.expired, 1, "expired"), (.usedUp, 1, "used up"), (.revoked, 1, "revoked"),
+            (.wrongDevice(address: "1.2.3.4:5"), 1, "1.2.3.4:5"),
+            (.unreachable(addresses: ["1.2.3.4:5", "[::1]:6"]), 69, "1.2.3.4:5, [::1]:6"),
+            (.inSpaceWithOthers(members: 2), 1, "chute leave"), (.notATicket, 1, "chute1:"),
+            (.sharedKeySpace, 1, "copy the key file"),
+        ] as [(JoinFailure, Int32, String)])
+    func `each reason not to join has its code and its remedy`(
+        failure: JoinFailure, code: Int32, words: String
+    ) {
+        let error = JoinCommand.error(failure)
+        #expect(error.code.rawValue == code)
+        #expect(error.message.contains(words))
+    }
+}
