@@ -1,4 +1,4 @@
-import ChuteKit
+package import ChuteKit
 
 /// A shared file as a document: one register that only its origin writes, never merged in parts.
 package struct FileDocument: Hashable, Sendable {

@@ -43,10 +43,14 @@ struct Membership: Sendable, Equatable {
         let firstOwners = Set(
             Self.admitted(from: founding.author, statements, counts: { _ in true })
                 .filter { $0.value.role == .owner }.keys)
-        removals = Self.removalsInForce(statements, owners: firstOwners)
-        let cutoffs = Self.cutoffs(statements, removals)
-        standings = Self.admitted(from: founding.author, statements) { statement in
-            cutoffs[statement.author].map { statement.counter <= $0 } ?? true
+        removals = Self.removals(statements, by: firstOwners)
+        var cutoffs = Self.cutoffs(statements, removals)
+        standings = Self.admitted(from: founding.author, statements, within: cutoffs)
+        // Each re-admission that counts can only make more of them count: whatever the order,
+        // this ends at the same removals.
+        while cancelRemovals(statements, within: cutoffs) {
+            cutoffs = Self.cutoffs(statements, removals)
+            standings = Self.admitted(from: founding.author, statements, within: cutoffs)
         }
         for (device, cutoff) in cutoffs {
             guard let standing = standings[device] else { continue }
@@ -104,9 +108,18 @@ struct Membership: Sendable, Equatable {
         return reached
     }
 
-    /// All removals by owners, less those that a later admission by a standing owner names.
-    private static func removalsInForce(
-        _ statements: Set<Statement>, owners: Set<DeviceID>
+    private static func admitted(
+        from founder: DeviceID, _ statements: Set<Statement>, within cutoffs: [DeviceID: UInt64]
+    ) -> [DeviceID: Standing] {
+        admitted(from: founder, statements) { isWithin(cutoffs, $0) }
+    }
+
+    private static func isWithin(_ cutoffs: [DeviceID: UInt64], _ statement: Statement) -> Bool {
+        cutoffs[statement.author].map { statement.counter <= $0 } ?? true
+    }
+
+    private static func removals(
+        _ statements: Set<Statement>, by owners: Set<DeviceID>
     ) -> [DeviceID: Set<Digest>] {
         var removals: [DeviceID: Set<Digest>] = [:]
         for statement in statements where owners.contains(statement.author) {
@@ -114,14 +127,24 @@ struct Membership: Sendable, Equatable {
                 removals[device, default: []].insert(statement.hash)
             }
         }
-        let cutoffs = Self.cutoffs(statements, removals)
-        for statement in statements where owners.contains(statement.author) {
-            guard case .admission(let device, _, let cancels) = statement.fact, !cancels.isEmpty,
-                cutoffs[statement.author].map({ statement.counter <= $0 }) ?? true
+        return removals
+    }
+
+    /// Takes out the removals that an admission by a standing owner names; whether there was
+    /// one. Nobody takes back a removal of itself: the counter is its own to write.
+    private mutating func cancelRemovals(
+        _ statements: Set<Statement>, within cutoffs: [DeviceID: UInt64]
+    ) -> Bool {
+        let before = removals
+        for statement in statements where standings[statement.author]?.role == .owner {
+            guard case .admission(let device, _, let cancels) = statement.fact,
+                device != statement.author, Self.isWithin(cutoffs, statement),
+                let known = removals[device]
             else { continue }
-            removals[device]?.subtract(cancels)
+            let left = known.subtracting(cancels)
+            removals[device] = left.isEmpty ? nil : left
         }
-        return removals.filter { !$0.value.isEmpty }
+        return removals != before
     }
 
     private static func cutoffs(

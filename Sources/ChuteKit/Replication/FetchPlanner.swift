@@ -41,6 +41,12 @@ struct FetchPlanner {
         var wrong: [DeviceID: Int] = [:]
 
         var isIdle: Bool { inFlight.isEmpty && layerFrom == nil }
+        /// Whether a peer may have everything that is still open.
+        func isAll(at peer: DeviceID) -> Bool {
+            let standing = standings[peer] ?? .unknown
+            return standing.has(nil) && open.allSatisfy { standing.has($0) }
+        }
+
         var hasOpen: Bool { !open.isEmpty || (needsLayer && layerFrom == nil) }
     }
 
@@ -65,6 +71,9 @@ struct FetchPlanner {
 
     var attachments: Dictionary<AttachmentID, some Any>.Keys { transfers.keys }
 
+    /// How many requests are under way, to all peers.
+    var inFlightCount: Int { peers.values.reduce(0) { $0 + $1.requestCount } }
+
     func isFetching(_ attachment: AttachmentID) -> Bool { transfers[attachment] != nil }
 
     /// Whether nobody who is connected is known to have, or may have, what is still open.
@@ -84,7 +93,7 @@ struct FetchPlanner {
             attachment: attachment, source: source, needsLayer: needsLayer,
             open: pieces.reversed())
         offer(attachment)
-        return peers.keys.sorted().flatMap { fill($0) }
+        return fillAll()
     }
 
     /// More pieces of a transfer that is under way: staged bytes that turned out wrong.
@@ -92,25 +101,32 @@ struct FetchPlanner {
         guard transfers[attachment] != nil else { return [] }
         transfers[attachment]?.open.append(contentsOf: pieces)
         offer(attachment)
-        return peers.keys.sorted().flatMap { fill($0) }
+        return fillAll()
     }
 
     /// Ends a transfer; what is in flight for it comes in and is dropped.
     mutating func remove(_ attachment: AttachmentID) {
         guard let transfer = transfers.removeValue(forKey: attachment) else { return }
-        for (piece, peer) in transfer.inFlight { release(peer, attachment, piece) }
-        if let peer = transfer.layerFrom { release(peer, attachment, nil) }
+        for (piece, peer) in transfer.inFlight { uncount(peer, attachment, piece) }
+        if let peer = transfer.layerFrom { uncount(peer, attachment, nil) }
     }
 
+    /// A connection to a peer, in the place of an earlier one: what that one was asked for is
+    /// open again.
     mutating func connected(_ peer: DeviceID) -> [Assignment] {
+        forget(peer)
         peers[peer] = Peer()
-        for attachment in transfers.keys.sorted() { offer(attachment) }
-        return fill(peer)
+        return offerAll()
     }
 
     mutating func disconnected(_ peer: DeviceID) -> [Assignment] {
-        peers[peer] = nil
-        for attachment in transfers.keys.sorted() {
+        forget(peer)
+        return offerAll()
+    }
+
+    private mutating func forget(_ peer: DeviceID) {
+        guard peers.removeValue(forKey: peer) != nil else { return }
+        for attachment in transfers.keys {
             guard var transfer = transfers[attachment] else { continue }
             transfer.standings[peer] = nil
             let lost = transfer.inFlight.filter { $0.value == peer }.keys.sorted(by: >)
@@ -118,22 +134,25 @@ struct FetchPlanner {
             transfer.open.append(contentsOf: lost)
             if transfer.layerFrom == peer { transfer.layerFrom = nil }
             transfers[attachment] = transfer
-            offer(attachment)
         }
-        return peers.keys.sorted().flatMap { fill($0) }
+    }
+
+    private mutating func offerAll() -> [Assignment] {
+        for attachment in transfers.keys.sorted() { offer(attachment) }
+        return fillAll()
+    }
+
+    private mutating func fillAll() -> [Assignment] {
+        peers.keys.sorted().flatMap { fill($0) }
     }
 
     /// A piece came in and was right; the transfer goes on with whoever is free.
     mutating func finished(
         _ piece: UInt64?, of attachment: AttachmentID, from peer: DeviceID
     ) -> [Assignment] {
-        release(peer, attachment, piece)
-        if let piece {
-            transfers[attachment]?.inFlight[piece] = nil
-        } else {
-            transfers[attachment]?.layerFrom = nil
-            transfers[attachment]?.needsLayer = false
-        }
+        // What was taken back meanwhile, or is asked of another by now, was counted already.
+        guard takeBack(piece, of: attachment, from: peer) else { return [] }
+        if piece == nil { transfers[attachment]?.needsLayer = false }
         return fill(peer)
     }
 
@@ -141,46 +160,51 @@ struct FetchPlanner {
     mutating func failed(
         _ piece: UInt64?, of attachment: AttachmentID, from peer: DeviceID
     ) -> (assignments: [Assignment], isLiar: Bool) {
-        release(peer, attachment, piece)
-        giveBack(piece, of: attachment)
+        guard takeBack(piece, of: attachment, from: peer) else { return ([], false) }
+        if let piece { transfers[attachment]?.open.append(piece) }
         let count = (transfers[attachment]?.wrong[peer] ?? 0) + 1
         transfers[attachment]?.wrong[peer] = count
         if count > 1 { transfers[attachment]?.standings[peer] = .absent }
         offer(attachment)
-        return (peers.keys.sorted().flatMap { fill($0) }, count > 1)
+        return (fillAll(), count > 1)
     }
 
     /// The peer does not have what it was asked for.
     mutating func absent(
         _ piece: UInt64?, of attachment: AttachmentID, at peer: DeviceID
     ) -> [Assignment] {
-        release(peer, attachment, piece)
-        giveBack(piece, of: attachment)
-        if transfers[attachment]?.standings[peer] ?? .unknown == .unknown {
-            transfers[attachment]?.standings[peer] = .absent
-        } else if let piece, case .has(let holding)? = transfers[attachment]?.standings[peer] {
-            // It had said otherwise: what it has changed. Only what it says anew counts.
-            transfers[attachment]?.standings[peer] = holding.has(piece) ? .absent : .has(holding)
-        }
+        guard takeBack(piece, of: attachment, from: peer) else { return [] }
+        if let piece { transfers[attachment]?.open.append(piece) }
+        // Also where it had said otherwise: only what it says anew counts.
+        transfers[attachment]?.standings[peer] = .absent
         offer(attachment)
-        return peers.keys.sorted().flatMap { fill($0) }
+        return fillAll()
     }
 
     /// The peer says what it has.
     mutating func has(_ holding: Holding, at peer: DeviceID) -> [Assignment] {
-        guard transfers[holding.attachment]?.wrong[peer] ?? 0 < 2 else { return [] }
+        guard peers[peer] != nil, transfers[holding.attachment]?.wrong[peer] ?? 0 < 2 else {
+            return []
+        }
         transfers[holding.attachment]?.standings[peer] = .has(holding)
         offer(holding.attachment)
-        return fill(peer)
+        return fillAll()
     }
 
-    private mutating func giveBack(_ piece: UInt64?, of attachment: AttachmentID) {
+    /// Ends a request; `false` where that peer is not asked for that.
+    private mutating func takeBack(
+        _ piece: UInt64?, of attachment: AttachmentID, from peer: DeviceID
+    ) -> Bool {
+        guard let transfer = transfers[attachment] else { return false }
         if let piece {
-            guard transfers[attachment]?.inFlight.removeValue(forKey: piece) != nil else { return }
-            transfers[attachment]?.open.append(piece)
+            guard transfer.inFlight[piece] == peer else { return false }
+            transfers[attachment]?.inFlight[piece] = nil
         } else {
+            guard transfer.layerFrom == peer else { return false }
             transfers[attachment]?.layerFrom = nil
         }
+        uncount(peer, attachment, piece)
+        return true
     }
 
     /// Puts an attachment into the queues of those who may have it: at first of its source
@@ -191,12 +215,10 @@ struct FetchPlanner {
             (transfer.standings[$0] ?? .unknown) != .absent
         }
         let isForMany = transfer.open.count >= 4
+        let isForSource =
+            transfer.source.map { candidates.contains($0) && transfer.isAll(at: $0) } ?? false
         for peer in candidates.sorted() {
-            if !isForMany, let source = transfer.source, source != peer,
-                candidates.contains(source)
-            {
-                continue
-            }
+            if !isForMany, isForSource, peer != transfer.source { continue }
             if peers[peer]?.queued.insert(attachment).inserted == true {
                 peers[peer]?.queue.append(attachment)
             }
@@ -244,11 +266,9 @@ struct FetchPlanner {
         return .some(piece)
     }
 
-    private mutating func release(_ peer: DeviceID, _ attachment: AttachmentID, _ piece: UInt64?) {
-        guard let known = peers[peer] else { return }
-        peers[peer]?.requestCount = max(0, known.requestCount - 1)
-        peers[peer]?.byteCount = max(
-            0, known.byteCount - Self.byteCount(of: piece, attachment))
+    private mutating func uncount(_ peer: DeviceID, _ attachment: AttachmentID, _ piece: UInt64?) {
+        peers[peer]?.requestCount -= 1
+        peers[peer]?.byteCount -= Self.byteCount(of: piece, attachment)
     }
 
     static func byteCount(of piece: UInt64?, _ attachment: AttachmentID) -> Int {

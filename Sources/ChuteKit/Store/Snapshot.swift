@@ -156,3 +156,10 @@ public class Snapshot {
         ).first(collection, device.digest.bytes) { $0.uint64(0) } ?? 0
     }
 }
+
+extension Snapshot {
+    /// The id of the document that this device makes, or made, of a seed.
+    public func ownDocumentID(seed: Digest, in collection: String) -> DocumentID {
+        Change.ownedDocument(of: device, in: collection, seed: seed)
+    }
+}

@@ -22,25 +22,32 @@ package enum InboxDecision: Hashable, Sendable {
         package var content: InboxContent
         package var note: IngestNote?
         package var continuity: NameHistory.Continuity
+        /// When it was read, on the clock of `now`. The file can be quicker than the events that
+        /// tell how it came: what nothing explains is decided a quiet second later.
+        package var readAt: Duration?
 
         package init(
             path: BytePath, fingerprint: FileFingerprint, content: InboxContent,
-            note: IngestNote? = nil, continuity: NameHistory.Continuity = .undisturbed
+            note: IngestNote? = nil, continuity: NameHistory.Continuity = .undisturbed,
+            readAt: Duration? = nil
         ) {
             self.path = path
             self.fingerprint = fingerprint
             self.content = content
             self.note = note
             self.continuity = continuity
+            self.readAt = readAt
         }
     }
 
-    /// Another name that is recorded with this very file.
+    /// Another name that is recorded with this very file. Whether it is occupied is to be asked of
+    /// the folder, since the events of a rename may not have come yet.
     package struct OtherName: Hashable, Sendable {
         package enum State: Hashable, Sendable {
             /// It has a file: this one too (a second link) or another by now.
             case occupied
-            /// Empty, seen since that moment; `nil` when it went while nobody looked.
+            /// Empty since that moment, or since the look; `nil` when it went while the agent was
+            /// off.
             case absent(since: Duration?)
         }
 
@@ -86,6 +93,9 @@ package enum InboxDecision: Hashable, Sendable {
             if goesOn(here, seen) {
                 return worsens(here, seen) ?? .newVersion(of: here.documentID)
             }
+            if let readAt = seen.readAt, isUnexplained(here, seen), now < readAt + quiet {
+                return .wait(until: readAt + quiet)
+            }
         }
         return rename(seen, known, now, quiet) ?? .newDocument
     }
@@ -99,6 +109,11 @@ package enum InboxDecision: Hashable, Sendable {
         case .replacedByRename, .takenAgain: true
         case .seenAbsent: false
         }
+    }
+
+    /// Another file under a name to which nothing is known to have happened.
+    private static func isUnexplained(_ here: InboxRow, _ seen: Observation) -> Bool {
+        !here.wasSeenAbsent && seen.continuity == .undisturbed
     }
 
     private static func worsens(_ row: InboxRow, _ seen: Observation) -> InboxDecision? {

@@ -29,6 +29,8 @@ package actor InboxWatcher {
         package var eventCapacity = 32_768
         /// Names looked at before events get their turn again.
         package var scanBatch = 256
+        /// What the inbox is taken for; `nil` asks the file system.
+        package var fileSystem: FileSystemKind?
 
         package init() {}
     }
@@ -99,6 +101,9 @@ package actor InboxWatcher {
     /// What was seen since the last call, as soon as there is something; `nil` when `run()` has
     /// ended or the task is cancelled. For one caller at a time.
     package nonisolated func next() async -> [InboxSighting]? { await output.next() }
+
+    /// Lets `next()` return, with nothing if nothing was seen: a moment has come.
+    package nonisolated func wake() { output.wake() }
 
     /// Asks for a scan of everything.
     package nonisolated func rescan() {
@@ -220,7 +225,7 @@ package actor InboxWatcher {
             tell(.folderMovedFrom(path))
         } else if !event.mask.isDisjoint(with: [.created, .movedTo]) {
             scanFolder(path)
-        } else if event.mask.contains(.attributes) {
+        } else if event.mask.contains(.attributes), !watches.isWatched(path) {
             scanFolder(path)  // it may have become readable
         }
     }
@@ -246,6 +251,8 @@ package actor InboxWatcher {
 
     // MARK: Scans
 
+    private func kind(of root: InboxRoot) -> FileSystemKind { settings.fileSystem ?? root.kind }
+
     /// Does a batch of what is to be scanned; `false` when there is nothing to do or no room.
     private func advanceScans(_ now: ContinuousClock.Instant) -> Bool {
         guard let root else { return false }
@@ -255,7 +262,10 @@ package actor InboxWatcher {
         }) {
             loseTrack()
         }
-        if now >= nextScan { wantsScan = true }
+        if now >= nextScan {
+            wantsScan = true
+            nextScan = now + settings.rescanPause
+        }
         guard !folderScans.isEmpty || scan != nil || wantsScan, output.hasRoom() else {
             return false
         }
@@ -274,7 +284,7 @@ package actor InboxWatcher {
         nextScan = now + settings.rescanPause * Double.random(in: 0.8...1.2)
         generation += 1
         var round = WatchRound()
-        if inotify == nil, root.kind == .local {
+        if inotify == nil, kind(of: root) == .local {
             let signal = signal
             do throws(SystemError) {
                 inotify = try Inotify(capacity: settings.eventCapacity) { signal.raise() }
@@ -323,7 +333,7 @@ package actor InboxWatcher {
     /// Chooses between watching and polling by how the scan went.
     private func settle(into finished: FullScan) {
         guard let root else { return }
-        if root.kind == .remote {
+        if kind(of: root) == .remote {
             enter(.polling(.remoteFileSystem))
         } else if let remedy = finished.round.failure {
             enter(.polling(.watchLimit(remedy: remedy)))
@@ -369,29 +379,6 @@ package actor InboxWatcher {
         case .file(let path, let status): tell(.file(path, .scanned(status)))
         case .skipped(let path, let reason), .unread(let path, let reason):
             tell(.skipped(path, reason, nil))
-        }
-    }
-}
-
-extension InboxSighting.Kind {
-    fileprivate init?(_ event: InotifyEvent) {
-        let mask = event.mask
-        if mask.contains(.created) {
-            self = .created
-        } else if mask.contains(.closedWrite) {
-            self = .closedWrite
-        } else if mask.contains(.movedTo) {
-            self = .movedTo(cookie: event.cookie)
-        } else if mask.contains(.movedFrom) {
-            self = .movedFrom(cookie: event.cookie)
-        } else if mask.contains(.modified) {
-            self = .modified
-        } else if mask.contains(.deleted) {
-            self = .deleted
-        } else if mask.contains(.attributes) {
-            self = .attributes
-        } else {
-            return nil
         }
     }
 }

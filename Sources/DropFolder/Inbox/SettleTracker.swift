@@ -145,6 +145,7 @@ package struct SettleTracker: Sendable {
         // Somebody writes, whatever came before; the end of it is told by a close, or by quiet.
         file.arrival = .created
         file.quietSince = now
+        file.hasChanged = file.hasChanged || file.fingerprint != nil
         waiting[path] = file
         return look(at: path, when: now + patience.busyPause.lowerBound, now)
     }

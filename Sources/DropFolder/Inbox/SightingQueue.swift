@@ -7,6 +7,7 @@ final class SightingQueue: Sendable {
         var sightings: [InboxSighting] = []
         var isFinished = false
         var isRoomWanted = false
+        var isWoken = false
     }
 
     private let capacity: Int
@@ -53,18 +54,25 @@ final class SightingQueue: Sendable {
 
     func next() async -> [InboxSighting]? {
         while true {
-            let (taken, isFinished, isRoomWanted) = state.withLock { state in
+            let now = state.withLock { state in
                 defer {
                     state.sightings = []
                     state.isRoomWanted = false
+                    state.isWoken = false
                 }
-                return (state.sightings, state.isFinished, state.isRoomWanted)
+                return state
             }
-            if isRoomWanted { whenRoom() }
-            if !taken.isEmpty { return taken }
-            if isFinished || Task.isCancelled { return nil }
+            if now.isRoomWanted { whenRoom() }
+            if !now.sightings.isEmpty || now.isWoken { return now.sightings }
+            if now.isFinished || Task.isCancelled { return nil }
             await ready.wait()
         }
+    }
+
+    /// Lets `next` return, with nothing if nothing was seen.
+    func wake() {
+        state.withLock { $0.isWoken = true }
+        ready.raise()
     }
 
     func finish() {

@@ -5,9 +5,9 @@ struct WatchTable: Sendable {
     private var paths: [InotifyEvent.Watch: BytePath] = [:]
     private var watches: [BytePath: InotifyEvent.Watch] = [:]
 
-    var count: Int { paths.count }
-
     subscript(watch: InotifyEvent.Watch) -> BytePath? { paths[watch] }
+
+    func isWatched(_ path: BytePath) -> Bool { watches[path] != nil }
 
     /// A watch belongs to an inode: the folder may have had another path before.
     mutating func set(_ watch: InotifyEvent.Watch, to path: BytePath) {

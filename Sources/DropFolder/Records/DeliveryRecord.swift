@@ -44,13 +44,18 @@ struct DeliveryRecord: LocalRow, Hashable {
     var indexes: [String: [UInt8]] {
         var indexes = ["state": folderKey(root) + Array(state.rawValue.utf8)]
         if let want { indexes["want"] = folderKey(want) }
-        if let copy { indexes["path"] = folderKey(root, copy.path) }
+        if let copy {
+            indexes["path"] = folderKey(root, copy.path)
+            indexes["inode"] = Self.inodeIndex(copy.fingerprint.identity.inode)
+        }
         return indexes
     }
 
     static func key(root: Int64, _ document: DocumentID) -> [UInt8] {
         folderKey(root) + document.bytes
     }
+
+    static func inodeIndex(_ inode: UInt64) -> [UInt8] { withUnsafeBytes(of: inode, Array.init) }
 
     static func stateIndex(root: Int64, _ state: State) -> [UInt8] {
         folderKey(root) + Array(state.rawValue.utf8)

@@ -69,6 +69,18 @@ struct InboxDecisionTests {
         #expect(decision == (isVersion ? .newVersion(of: documentA) : .newDocument))
     }
 
+    @Test func `another file that no event explains yet is decided a quiet second later`() {
+        var seen = Seen(
+            path: "a", fingerprint: file(2), content: content("y"), readAt: .seconds(100))
+        let known = Known(here: row("a", "x", 1))
+        #expect(decide(seen, known, now: .seconds(100)) == .wait(until: .seconds(101)))
+        #expect(decide(seen, known, now: .seconds(101)) == .newDocument)
+        seen.continuity = .takenAgain
+        #expect(decide(seen, known, now: .seconds(100)) == .newVersion(of: documentA))
+        seen.continuity = .seenAbsent
+        #expect(decide(seen, known, now: .seconds(100)) == .newDocument)
+    }
+
     @Test(arguments: [IngestNote.empty, .possiblyTruncated])
     func `a broken version never replaces a good one`(note: IngestNote) {
         let seen = Seen(path: "a", fingerprint: file(1), content: content("y"), note: note)

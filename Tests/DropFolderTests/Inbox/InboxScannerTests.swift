@@ -124,6 +124,7 @@ struct InboxScannerTests {
             let root = try Folder(at: path)
             try root.makeFolder("closed", mode: 0)
             #expect(try scan(path).skipped == ["closed": .unreadable])
+            try root.removeFolder("closed")
         }
     }
 }

@@ -180,6 +180,7 @@ struct InboxWatcherTests {
         settings.scanBatch = 16
         try await withWatcher(settings) { witness, path in
             await witness.waitForScan()
+            let before = witness.all.count
             let root = try Folder(at: path)
             var expected: Set<BytePath> = []
             for index in 0..<1000 {
@@ -187,8 +188,8 @@ struct InboxWatcherTests {
                 expected.insert(BytePath("\(index)"))
             }
             // Nobody takes anything meanwhile: both queues are too small.
+            await witness.waitForScan(after: before)
             await witness.wait { all in expected.isSubset(of: all.compactMap(\.file)) }
-            await witness.waitForScan(after: witness.all.count)
             let ends = witness.all.compactMap(\.endedScan)
             #expect(ends.count <= 10)
         }
@@ -205,6 +206,34 @@ struct InboxWatcherTests {
             #expect(
                 witness.all.dropFirst(seen).contains(
                     .scanBegan(generation: 2, afterAbsence: false)))
+        }
+    }
+
+    @Test func `where there are no events, scans find what is dropped`() async throws {
+        var settings = InboxWatcher.Settings()
+        settings.fileSystem = .remote
+        settings.pollPause = .milliseconds(20)
+        try await withWatcher(settings) { witness, path in
+            await witness.wait { $0.contains(.state(.polling(.remoteFileSystem))) }
+            let root = try Folder(at: path)
+            try root.makeFolder("sub")
+            try root.makeFile("sub/a")
+            await witness.wait { $0.contains { $0.isScanned && $0.file == "sub/a" } }
+            #expect(!witness.all.contains(.file("sub/a", .created)))
+        }
+    }
+
+    @Test(.enabled(if: getuid() != 0, "root reads everything"))
+    func `a folder that becomes readable is looked into`() async throws {
+        try await withWatcher { witness, path in
+            await witness.waitForScan()
+            let root = try Folder(at: path)
+            try root.makeFolder("closed", mode: 0o300)
+            try root.makeFile("closed/a")
+            await witness.wait { $0.contains(.skipped("closed", .unreadable, nil)) }
+            let directory = root.descriptor.raw
+            #expect("closed".withCString { fchmodat(directory, $0, 0o700, 0) } == 0)
+            await witness.wait { $0.contains { $0.isScanned && $0.file == "closed/a" } }
         }
     }
 

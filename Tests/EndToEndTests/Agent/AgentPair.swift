@@ -53,22 +53,21 @@ extension AgentHome {
     func awaitOutbox(_ expected: FolderTree, within limit: Duration = .seconds(60)) async throws {
         // Names first: reading everything again and again would take longer than the transfer.
         let names = Set(expected.files.keys)
-        try await eventually("\(names.count) files in the outbox of \(name)", within: limit) {
+        try await eventually(within: limit, "\(names.count) files in the outbox of \(name)") {
             "there are \(try FolderTree(of: outbox))"
         } holds: {
             try Set(FolderTree.paths(below: outbox)) == names
         }
         let found = try FolderTree(of: outbox)
         guard found == expected else {
-            throw NotInTime(
-                what: "the bytes of the outbox of \(name)", limit: limit,
-                last: ": expected \(expected), found \(found)")
+            throw NeverHappened(
+                what: "the bytes that were dropped in the outbox of \(name): expected \(expected), found \(found)")
         }
     }
 
     /// Waits until every peer said for every document what it did with it.
     func awaitReceipts(_ count: Int, within limit: Duration = .seconds(30)) async throws {
-        try await eventually("\(count) receipts at \(name)", within: limit) {
+        try await eventually(within: limit, "\(count) receipts at \(name)") {
             "\(try await status().folder as Any)"
         } holds: {
             let status = try await status()

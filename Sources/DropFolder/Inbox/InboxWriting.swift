@@ -1,0 +1,143 @@
+import ChuteKit
+import ChuteSystem
+
+/// Decides about one file within a transaction and writes what follows.
+struct InboxWriting {
+    let transaction: Transaction
+    let root: Int64
+    let collection: String
+
+    /// Asks `InboxDecision` with what the rows know.
+    func decide(
+        _ file: IngestedFile, history: NameHistory, vanished: [InboxRecord], newNames: Int,
+        now: Duration
+    ) throws -> InboxDecision {
+        let here = try transaction.row(InboxRecord.self, folderKey(root, file.path))
+        let sameInode = try transaction.rows(
+            InboxRecord.self, where: "inode",
+            is: InboxRecord.inodeIndex(root: root, file.fingerprint), limit: 64)
+        let others = sameInode.filter { $0.path != file.path }.map { record in
+            let state: InboxDecision.OtherName.State
+            if let since = history.absence(of: record.path) {
+                state = .absent(since: since)
+            } else {
+                state = record.wasSeenAbsent ? .absent(since: nil) : .occupied
+            }
+            return InboxDecision.OtherName(row: record.row, state: state)
+        }
+        return InboxDecision.of(
+            file.observation,
+            knowing: InboxDecision.Knowledge(
+                here: here.flatMap { $0.wasSeenAbsent ? nil : $0.row }, sameFile: others,
+                vanishedWithContent: vanished.map(\.row), newNamesWithContent: newNames),
+            now: now)
+    }
+
+    /// Writes what was decided; the held files that nothing needs any more.
+    func write(_ file: IngestedFile, _ decision: InboxDecision) throws -> [BytePath] {
+        let key = folderKey(root, file.path)
+        var dropped: [BytePath] = []
+        var record: InboxRecord
+        switch decision {
+        case .unchanged:
+            guard var known = try transaction.row(InboxRecord.self, key) else { return [] }
+            known.fingerprint = file.fingerprint
+            record = known
+        case .newVersion:
+            guard var known = try transaction.row(InboxRecord.self, key) else { return [] }
+            try transaction.put(
+                seed: known.seed, in: collection, fields: file.document.fields)
+            known.attachment = file.attachment
+            known.fingerprint = file.fingerprint
+            known.note = file.note
+            record = known
+        case .rename(let from, _, _):
+            let oldKey = folderKey(root, from)
+            guard var known = try transaction.row(InboxRecord.self, oldKey) else { return [] }
+            try transaction.put(
+                seed: known.seed, in: collection, fields: file.document.fields)
+            try transaction.remove(InboxRecord.self, oldKey)
+            try transaction.removeLocation(root: root, path: from)
+            known.path = file.path
+            known.attachment = file.attachment
+            known.fingerprint = file.fingerprint
+            known.note = file.note
+            known.wasSeenAbsent = false
+            record = known
+        case .newDocument, .withheld, .wait: record = try newDocument(file)
+        }
+        if let old = record.held, old != file.held {
+            dropped.append(old)
+            try transaction.removeLocation(root: root, path: old)
+        }
+        record.held = file.held
+        try transaction.put(record)
+        try transaction.addLocation(
+            file.location(root: root), of: file.attachment, layer: file.layer)
+        try transaction.remove(SkipRecord.self, key)
+        return dropped
+    }
+
+    /// A document of this path and content that no row names is the one that an earlier run, or
+    /// the store before a restore, made; otherwise it is a new one.
+    private func newDocument(_ file: IngestedFile) throws -> InboxRecord {
+        var incarnation: Int64 = 0
+        while true {
+            let seed = FileDocument.seed(
+                path: file.path, first: file.attachment, incarnation: incarnation)
+            let id = transaction.ownDocumentID(seed: seed, in: collection)
+            let known = try transaction.document(id, in: collection)
+            let isFree =
+                try known == nil
+                || (known?.fields.flatMap(FileDocument.init)?.attachment == file.attachment
+                    && transaction.rows(
+                        InboxRecord.self, where: "document", is: id.bytes, limit: 1
+                    ).isEmpty)
+            guard isFree else {
+                incarnation += 1
+                continue
+            }
+            if known == nil {
+                try transaction.put(seed: seed, in: collection, fields: file.document.fields)
+            }
+            if let old = try transaction.row(InboxRecord.self, folderKey(root, file.path)),
+                let held = old.held
+            {
+                // The document before keeps its bytes until its peers have them.
+                try transaction.put(
+                    OrphanRecord(root: root, held: held, document: old.document))
+            }
+            return InboxRecord(
+                root: root, path: file.path, document: id, seed: seed,
+                attachment: file.attachment, fingerprint: file.fingerprint, note: file.note)
+        }
+    }
+}
+
+/// A held file whose name in the inbox belongs to another document by now.
+struct OrphanRecord: LocalRow, Hashable {
+    static let collection = "held-orphans"
+
+    var root: Int64
+    var held: BytePath
+    var document: DocumentID
+
+    var key: [UInt8] { folderKey(root, held) }
+    var indexes: [String: [UInt8]] { [:] }
+
+    init(root: Int64, held: BytePath, document: DocumentID) {
+        self.root = root
+        self.held = held
+        self.document = document
+    }
+
+    init(fields: Fields) throws {
+        root = try fields.integer("root")
+        held = try fields.path("held")
+        document = try fields.document("document")
+    }
+
+    var fields: Fields {
+        ["root": .integer(root), "held": .path(held), "document": .document(document)]
+    }
+}

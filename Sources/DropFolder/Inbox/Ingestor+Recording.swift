@@ -1,0 +1,167 @@
+import ChuteKit
+import ChuteSystem
+
+/// What files become in the store: documents, versions, renames.
+extension Ingestor {
+    /// What one transaction made of a group.
+    private struct Recorded: Sendable {
+        var waiting: [(IngestedFile, Duration)] = []
+        var withheld: [(IngestedFile, IngestNote)] = []
+        var dropped: [BytePath] = []
+        var shared = 0
+    }
+
+    /// Decides what each file is and commits all of it together. Peers hear of it by that.
+    func record(_ files: [IngestedFile]) async throws {
+        guard !files.isEmpty else { return }
+        let (root, collection, now, history) = (root, collection, now, history)
+        let vanished = scan.vanished
+        let newNames = Dictionary(grouping: files, by: \.attachment).mapValues(\.count)
+        let recorded = try await chute.store.write { transaction in
+            var recorded = Recorded()
+            for file in files {
+                let writer = InboxWriting(
+                    transaction: transaction, root: root, collection: collection)
+                let decision = try writer.decide(
+                    file, history: history, vanished: vanished[file.attachment] ?? [],
+                    newNames: newNames[file.attachment] ?? 1, now: now)
+                switch decision {
+                case .wait(let moment): recorded.waiting.append((file, moment))
+                case .withheld(let note): recorded.withheld.append((file, note))
+                case .unchanged, .newDocument, .newVersion, .rename:
+                    recorded.dropped += try writer.write(file, decision)
+                    if decision != .unchanged { recorded.shared += 1 }
+                }
+            }
+            return recorded
+        }
+        for (file, moment) in recorded.waiting { undecided.append((file, moment)) }
+        for (file, note) in recorded.withheld {
+            try await skip(
+                file.path, note.reason, "the version before is kept by the peers", file.fingerprint)
+        }
+        let decided = files.map(\.path).filter { path in
+            !recorded.waiting.contains { $0.0.path == path }
+        }
+        for path in decided { self.history.forget(path) }
+        guard let inbox = watcher.root else { return }
+        for path in recorded.dropped { holder.drop(path, in: inbox) }
+        if recorded.shared > 0 { syncLater(inbox) }
+    }
+
+    func skip(
+        _ path: BytePath, _ reason: SkipReason, _ detail: String = "",
+        _ print: FileFingerprint? = nil
+    ) async throws {
+        let record = SkipRecord(
+            root: root, path: path, reason: reason, detail: detail, fingerprint: print)
+        let known = try await chute.reader.read { try $0.row(SkipRecord.self, record.key) }
+        guard known != record else { return }
+        try await chute.store.write { try $0.put(record) }
+        log.info("skipped \(path): \(reason.rawValue)\(detail.isEmpty ? "" : " (\(detail))")")
+    }
+
+    func handleSkipped(
+        _ path: BytePath, _ reason: SkipReason, _ kind: InboxSighting.Kind?
+    ) async throws {
+        scan.saw(path)
+        switch kind {
+        case .deleted, .movedFrom: try await forgetSkip(path)
+        default: try await skip(path, reason)
+        }
+    }
+
+    func forgetSkip(_ path: BytePath) async throws {
+        let key = folderKey(root, path)
+        guard try await chute.reader.read({ try $0.row(SkipRecord.self, key) }) != nil else {
+            return
+        }
+        try await chute.store.write { try $0.remove(SkipRecord.self, key) }
+    }
+
+    /// Whether the file is one that this device itself published, unchanged: moved or linked
+    /// from an outbox into the inbox.
+    func isOwnCopy(_ path: BytePath, _ print: FileFingerprint) async throws -> Bool {
+        let index = DeliveryRecord.inodeIndex(print.inode)
+        let rows = try await chute.reader.read {
+            try $0.rows(DeliveryRecord.self, where: "inode", is: index, limit: 16)
+        }
+        let isOwn = rows.contains { row in
+            guard let copy = row.copy, !row.isUsersOwn else { return false }
+            return copy.fingerprint.identity
+                == InodeIdentity(
+                    inode: print.inode, birth: print.birth)
+                && copy.fingerprint.size == print.size
+                && copy.fingerprint.modified == print.modified
+        }
+        if isOwn { try await skip(path, .alreadyShared, "it came from a peer", print) }
+        return isOwn
+    }
+
+    /// Names that stood empty for the quiet time: their next file is another document.
+    func noteAbsent() async throws {
+        let gone = history.takeAbsent(now: now)
+        guard !gone.isEmpty else { return }
+        let root = root
+        try await chute.store.write { transaction in
+            for path in gone {
+                guard
+                    var row = try transaction.row(InboxRecord.self, folderKey(root, path)),
+                    !row.wasSeenAbsent
+                else { continue }
+                row.wasSeenAbsent = true
+                try transaction.put(row)
+            }
+        }
+    }
+
+    /// A folder was renamed or moved away, and all names below it with it.
+    func folderLeft(_ folder: BytePath) async throws {
+        for record in try await records(below: folder) {
+            history.handle(.missing(record.path), now: now)
+            try await feed(.vanished(record.path))
+        }
+    }
+
+    private func records(below folder: BytePath) async throws -> [InboxRecord] {
+        let prefix = folderKey(root, folder.appending("x")).dropLast()
+        return try await chute.reader.read { snapshot in
+            var found: [InboxRecord] = []
+            var last = Array(prefix)
+            while true {
+                let page = try snapshot.rows(InboxRecord.self, after: last, limit: 512)
+                let inside = page.prefix { $0.key.starts(with: prefix) }
+                found += inside
+                guard inside.count == 512, let end = inside.last else { return found }
+                last = end.key
+            }
+        }
+    }
+
+    /// What a complete scan did not find, and no event named, is gone.
+    func scanEnded(_ coverage: InboxSighting.Coverage) async throws {
+        defer { scan.end() }
+        guard coverage.isComplete else { return }
+        for record in try await records(below: "") where !record.wasSeenAbsent {
+            guard !scan.hasSeen(record.path), coverage.saysAbsent(record.path) else { continue }
+            history.handle(.missing(record.path), now: now)
+            scan.isGone(record)
+        }
+        try await forgetSkipsNotSeen(coverage)
+    }
+
+    private func forgetSkipsNotSeen(_ coverage: InboxSighting.Coverage) async throws {
+        let prefix = folderKey(root)
+        let skips = try await chute.reader.read { snapshot in
+            try snapshot.rows(SkipRecord.self, after: prefix).prefix {
+                $0.key.starts(with: prefix)
+            }
+        }
+        let gone = skips.filter { !scan.hasSeen($0.path) && coverage.saysAbsent($0.path) }
+        guard !gone.isEmpty else { return }
+        let keys = gone.map(\.key)
+        try await chute.store.write { transaction in
+            for key in keys { try transaction.remove(SkipRecord.self, key) }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import ChuteKit
+import ChuteSystem
+
+/// Letting held files go once every member that takes them has them.
+extension Ingestor {
+    private static let retentionPause = Duration.seconds(20)
+    private static let pageCount = 256
+
+    /// Looks again after receipts came, at most every 20 s.
+    func releaseDelivered() async throws {
+        for await _ in chute.store.updates(of: [.receipts, .members]) {
+            try await releaseOnce()
+            try await Task.sleep(for: Self.retentionPause, tolerance: .seconds(5))
+        }
+    }
+
+    private struct Due: Sendable {
+        var rows: [InboxRecord] = []
+        var orphans: [OrphanRecord] = []
+    }
+
+    private func releaseOnce() async throws {
+        let (root, collection) = (root, collection)
+        var after: [UInt8] = folderKey(root)
+        let prefix = after
+        while let inbox = watcher.root {
+            let start = after
+            let (due, end) = try await chute.reader.read { snapshot in
+                let members = try snapshot.members().map(\.id).filter { $0 != snapshot.device }
+                let page = try snapshot.rows(InboxRecord.self, after: start, limit: Self.pageCount)
+                    .prefix { $0.key.starts(with: prefix) }
+                let rows = try page.filter {
+                    try $0.held != nil
+                        && snapshot.isAnswered($0.document, in: collection, by: members)
+                }
+                return (Due(rows: rows), page.count == Self.pageCount ? page.last?.key : nil)
+            }
+            try await release(due, in: inbox)
+            guard let end else { break }
+            after = end
+        }
+        try await releaseOrphans()
+    }
+
+    private func releaseOrphans() async throws {
+        let (root, collection) = (root, collection)
+        let prefix = folderKey(root)
+        let due = try await chute.reader.read { snapshot in
+            let members = try snapshot.members().map(\.id).filter { $0 != snapshot.device }
+            let orphans = try snapshot.rows(OrphanRecord.self, after: prefix)
+                .prefix { $0.key.starts(with: prefix) }
+            return Due(
+                orphans: try orphans.filter {
+                    try snapshot.isAnswered($0.document, in: collection, by: members)
+                })
+        }
+        guard let inbox = watcher.root else { return }
+        try await release(due, in: inbox)
+    }
+
+    /// Records first, then unlinks; and takes the fingerprint anew, which unlinking moves.
+    private func release(_ due: Due, in inbox: InboxRoot) async throws {
+        guard !due.rows.isEmpty || !due.orphans.isEmpty else { return }
+        let root = root
+        try await chute.store.write { transaction in
+            for row in due.rows {
+                guard var known = try transaction.row(InboxRecord.self, row.key),
+                    let held = known.held, held == row.held
+                else { continue }
+                known.held = nil
+                try transaction.put(known)
+                try transaction.removeLocation(root: root, path: held)
+                guard !known.wasSeenAbsent else { continue }
+                try transaction.addLocation(
+                    Location(
+                        root: root, path: known.path, fingerprint: known.fingerprint.encoded,
+                        isOwned: false), of: known.attachment)
+            }
+            for orphan in due.orphans {
+                try transaction.remove(OrphanRecord.self, orphan.key)
+                try transaction.removeLocation(root: root, path: orphan.held)
+            }
+        }
+        for held in due.rows.compactMap(\.held) + due.orphans.map(\.held) {
+            holder.drop(held, in: inbox)
+        }
+        var fresh: [(InboxRecord, FileFingerprint)] = []
+        for row in due.rows where !row.wasSeenAbsent {
+            guard let status = try? inbox.folder.status(of: row.path) else { continue }
+            let print = FileFingerprint(status)
+            if print.hasSameContentTimes(as: row.fingerprint) { fresh.append((row, print)) }
+        }
+        let refreshed = fresh
+        try await chute.store.write { transaction in
+            for (row, print) in refreshed {
+                guard var known = try transaction.row(InboxRecord.self, row.key),
+                    known.fingerprint == row.fingerprint
+                else { continue }
+                known.fingerprint = print
+                try transaction.put(known)
+                try transaction.addLocation(
+                    Location(
+                        root: root, path: known.path, fingerprint: print.encoded,
+                        isOwned: false), of: known.attachment)
+            }
+        }
+    }
+
+    /// At the start: held files that no row names go.
+    func reconcileHeld() async throws {
+        guard let inbox = watcher.root else { return }
+        let names = try holder.names(in: inbox)
+        guard !names.isEmpty else { return }
+        let prefix = folderKey(root)
+        let kept = try await chute.reader.read { snapshot in
+            let rows = try snapshot.rows(InboxRecord.self, where: "held", is: prefix)
+            let orphans = try snapshot.rows(OrphanRecord.self, after: prefix)
+            return Set(rows.compactMap(\.held)).union(orphans.map(\.held))
+        }
+        for name in names where !kept.contains(name) { holder.drop(name, in: inbox) }
+    }
+}
+
+extension Snapshot {
+    /// Whether every one of `members`, at least one, has a receipt for a document of this
+    /// device, or the document is taken back.
+    func isAnswered(
+        _ document: DocumentID, in collection: String, by members: [DeviceID]
+    ) throws -> Bool {
+        guard let document = try self.document(document, in: collection) else { return true }
+        guard document.fields != nil else { return true }
+        guard !members.isEmpty else { return false }
+        let receipts = try receipts(for: document)
+        return members.allSatisfy { receipts[$0] != nil }
+            && receipts.values.contains { $0.state == .delivered }
+    }
+}

@@ -1,0 +1,281 @@
+import ChuteKit
+import ChuteSystem
+@preconcurrency import Dispatch
+import Glibc
+
+/// Turns what is dropped into one inbox into documents with attachments.
+///
+/// ## Concurrency
+/// An actor on a queue of its own, which reads and hashes. One loop takes sightings and moments
+/// that have come, one after the other; nothing else calls in but `status`.
+actor Ingestor {
+    private let executor: QueueExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    let chute: Chute
+    let collection: String
+    let root: Int64
+    let watcher: InboxWatcher
+    let log: Log
+    private let probe: LeaseProbe
+    private let reader: FileReader
+    let holder = HeldFiles()
+    var tracker = SettleTracker()
+    var history = NameHistory()
+    private var settled: [Settled] = []
+    /// Files that were read and whose rename shows only after a quiet second.
+    var undecided: [(file: IngestedFile, moment: Duration)] = []
+    var scan = ScanKnowledge()
+    private(set) var state: InboxState?
+    private let timer: any DispatchSourceTimer
+    private let start = ContinuousClock.now
+    private var unsynced = false
+
+    private struct Settled {
+        let path: BytePath
+        let fingerprint: FileFingerprint
+        let note: IngestNote?
+    }
+
+    /// So many bytes are read before what was read is committed; a group of one is the same code.
+    private static let groupByteCount: UInt64 = 64 << 20
+    private static let groupCount = 256
+
+    init(chute: Chute, folder: FolderSettings, root: Int64, watcher: InboxWatcher, log: Log) {
+        executor = QueueExecutor(label: "chute.ingest")
+        self.chute = chute
+        collection = folder.collection
+        self.root = root
+        self.watcher = watcher
+        self.log = log
+        reader = FileReader(
+            accept: folder.accept.compactMap { MIMEPattern($0.description) },
+            maxSize: folder.maxSize, holder: holder)
+        probe = LeaseProbe { file, size in
+            do throws(SystemError) {
+                return StructureVerdict(try FileStructure.probe(file, size: size))
+            } catch {
+                return .unknown  // it cannot be read: reading it says why
+            }
+        }
+        timer = DispatchSource.makeTimerSource(queue: executor.queue)
+        timer.setEventHandler { @Sendable [watcher] in watcher.wake() }
+        timer.activate()
+    }
+
+    deinit { timer.cancel() }
+
+    /// Ingests until cancelled. Throws where the store fails.
+    func run() async throws {
+        if let failure = reader.typeFailure {
+            log.warning("types are told by own looks alone, libmagic cannot be used: \(failure)")
+        }
+        try await reconcileHeld()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await self.watcher.run() }
+            group.addTask { try await self.takeSightings() }
+            group.addTask { try await self.releaseDelivered() }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    var now: Duration { ContinuousClock.now - start }
+
+    private func takeSightings() async throws {
+        while let sightings = await watcher.next() {
+            try await take(sightings)
+            try await comeBack()
+            while !settled.isEmpty { try await ingestGroup() }
+            try await noteAbsent()
+            schedule()
+        }
+    }
+
+    private func schedule() {
+        let moments = [tracker.nextDeadline, history.nextDeadline, undecided.map(\.moment).min()]
+        guard let next = moments.compactMap({ $0 }).min() else {
+            timer.schedule(deadline: .distantFuture)
+            return
+        }
+        let pause = max(next - now, .zero)
+        timer.schedule(deadline: .now() + pause.timeInterval, leeway: .milliseconds(5))
+    }
+
+    private func take(_ sightings: [InboxSighting]) async throws {
+        let known = try await unchanged(among: sightings)
+        for sighting in sightings {
+            switch sighting {
+            case .file(let path, let kind):
+                scan.saw(path)
+                if known.contains(path), kind.isLook { continue }
+                try await handle(path, kind)
+            case .skipped(let path, let reason, let kind):
+                try await handleSkipped(path, reason, kind)
+            case .folderMovedFrom(let folder): try await folderLeft(folder)
+            case .scanBegan(_, let afterAbsence): scan.begin(afterAbsence: afterAbsence)
+            case .scanEnded(_, let coverage): try await scanEnded(coverage)
+            case .state(let new): state = new
+            }
+        }
+    }
+
+    /// Of the files that were merely looked at, those that are as they are recorded.
+    private func unchanged(among sightings: [InboxSighting]) async throws -> Set<BytePath> {
+        var looks: [(BytePath, FileFingerprint)] = []
+        for case .file(let path, .scanned(let status)) in sightings {
+            looks.append((path, FileFingerprint(status)))
+        }
+        guard !looks.isEmpty else { return [] }
+        let (root, asked) = (root, looks)
+        return try await chute.reader.read { snapshot in
+            var known: Set<BytePath> = []
+            for (path, print) in asked {
+                let key = folderKey(root, path)
+                if let row = try snapshot.row(InboxRecord.self, key), row.fingerprint == print,
+                    !row.wasSeenAbsent
+                {
+                    known.insert(path)
+                } else if let skip = try snapshot.row(SkipRecord.self, key),
+                    skip.fingerprint?.hasSameContentTimes(as: print) ?? false
+                {
+                    known.insert(path)
+                }
+            }
+            return known
+        }
+    }
+
+    private func handle(_ path: BytePath, _ kind: InboxSighting.Kind) async throws {
+        let event: SettleTracker.Event
+        switch kind {
+        case .created:
+            history.handle(.created(path), now: now)
+            event = .seen(path, .created)
+        case .closedWrite: event = .seen(path, .closedWrite)
+        case .modified: event = .modified(path)
+        case .attributes: event = .attributes(path)
+        case .deleted:
+            history.handle(.deleted(path), now: now)
+            event = .vanished(path)
+        case .movedFrom(let cookie):
+            history.handle(.movedFrom(path, cookie: cookie), now: now)
+            event = .vanished(path)
+        case .movedTo(let cookie):
+            history.handle(.movedTo(path, cookie: cookie), now: now)
+            event = .seen(path, .movedTo)
+        case .scanned: event = .seen(path, .scanned)
+        }
+        if case .vanished = event {
+            settled.removeAll { $0.path == path }
+            try await forgetSkip(path)
+        }
+        try await feed(event)
+    }
+
+    /// Hands an event to the tracker and does what it asks for, until it asks for nothing more.
+    func feed(_ event: SettleTracker.Event) async throws {
+        var effects = tracker.handle(event, now: now)
+        var next = 0
+        while next < effects.count {
+            let effect = effects[next]
+            next += 1
+            switch effect {
+            case .dropped: continue
+            case .settled(let path, let print, let note):
+                settled.append(Settled(path: path, fingerprint: print, note: note))
+            case .probe(let path):
+                guard let root = watcher.root else {
+                    effects += tracker.handle(.vanished(path), now: now)
+                    continue
+                }
+                switch await probe.look(at: path, in: root) {
+                case .file(let answer, _):
+                    effects += tracker.handle(.probed(path, answer), now: now)
+                case .skipped(let reason):
+                    try await skip(path, reason)
+                    effects += tracker.handle(.vanished(path), now: now)
+                case .missing:
+                    history.handle(.missing(path), now: now)
+                    effects += tracker.handle(.vanished(path), now: now)
+                }
+            }
+        }
+    }
+
+    private func comeBack() async throws {
+        try await feed(.timePassed)
+        let due = undecided.filter { $0.moment <= now }.map(\.file)
+        guard !due.isEmpty else { return }
+        undecided.removeAll { $0.moment <= now }
+        try await record(due)
+    }
+
+    /// Reads what is settled, up to a group, and commits it.
+    private func ingestGroup() async throws {
+        var files: [IngestedFile] = []
+        var size: UInt64 = 0
+        var taken = 0
+        while taken < settled.count, taken < Self.groupCount, size < Self.groupByteCount {
+            let next = settled[taken]
+            taken += 1
+            guard let root = watcher.root else { break }
+            if try await isOwnCopy(next.path, next.fingerprint) { continue }
+            switch reader.read(
+                next.path, as: next.fingerprint, note: next.note,
+                continuity: history.continuity(of: next.path), in: root)
+            {
+            case .read(let file):
+                files.append(file)
+                size += file.attachment.byteCount
+            case .skipped(let reason, let detail, let print):
+                try await skip(next.path, reason, detail, print)
+            case .changed: try await feed(.changedWhileRead(next.path))
+            case .vanished: history.handle(.missing(next.path), now: now)
+            }
+        }
+        settled.removeFirst(min(taken, settled.count))
+        try await record(files)
+    }
+
+    /// Syncs what users wrote, after it was announced: a power cut takes back what they dropped
+    /// in the last moment, and with it nothing that a peer has.
+    func syncLater(_ root: InboxRoot) {
+        guard !unsynced else { return }
+        unsynced = true
+        executor.queue.asyncAfter(deadline: .now() + 1) { @Sendable in
+            self.assumeIsolated { $0.unsynced = false }
+            DispatchQueue.global(qos: .utility).async { @Sendable in
+                do throws(SystemError) { try root.folder.descriptor.syncFileSystem() } catch {
+                    self.log.warning("the inbox could not be synced: \(error)")
+                }
+            }
+        }
+    }
+}
+
+extension InboxSighting.Kind {
+    /// Nothing happened to the file: it was merely there.
+    var isLook: Bool { if case .scanned = self { true } else { false } }
+}
+
+extension StructureVerdict {
+    init(_ structure: FileStructure) {
+        switch structure {
+        case .complete: self = .complete
+        case .cut: self = .cut
+        case .zeroHead: self = .zeroHead
+        case .empty: self = .empty
+        case .unknown: self = .unknown
+        }
+    }
+}
+
+extension Duration {
+    /// In seconds.
+    var timeInterval: Double {
+        Double(components.seconds) + Double(components.attoseconds) * 1e-18
+    }
+}

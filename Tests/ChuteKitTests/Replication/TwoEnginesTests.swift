@@ -1,0 +1,138 @@
+import ChuteSystem
+import TestSupport
+import Testing
+
+@testable import ChuteKit
+
+@Suite(.timeLimit(.minutes(3)))
+struct TwoEnginesTests {
+    /// Two engines with one shared key, the second dials the first.
+    private func withTwo(
+        _ body: (_ one: TestEngine, _ two: TestEngine) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { folder in
+            let one = try await TestEngine(
+                folder.appending("one"), identity: .sharedKey(.test()))
+            let two = try await TestEngine(
+                folder.appending("two"), identity: .sharedKey(.test()),
+                connect: [try await one.address()])
+            do {
+                try await one.awaitConnection(to: two)
+                try await body(one, two)
+            } catch {
+                for line in one.said { print("one:", line) }
+                for line in two.said { print("two:", line) }
+                await one.stop()
+                await two.stop()
+                throw error
+            }
+            await one.stop()
+            await two.stop()
+        }
+    }
+
+    @Test func `documents go both ways, and receipts back`() async throws {
+        try await withTwo { one, two in
+            let first = try await one.share([1], as: "a")
+            let second = try await two.share([2], as: "b")
+            try await two.awaitDocument(first)
+            try await one.awaitDocument(second)
+            try await two.chute.store.write {
+                try $0.state(
+                    Receipt(
+                        collection: TestEngine.collection, document: first.id,
+                        version: first.versionID, state: .delivered))
+            }
+            try await eventually("the receipt") {
+                try await one.chute.reader.read { try $0.receipts(for: first) }[two.chute.device]?
+                    .state == .delivered
+            }
+        }
+    }
+
+    @Test(arguments: [0, 1, 16_384, 1 << 20 - 1, 1 << 20, 1 << 20 + 1, 5_000_001])
+    func `an attachment of any size is fetched byte for byte`(_ size: Int) async throws {
+        try await withTwo { one, two in
+            var random = SeededRandom(seed: UInt64(size))
+            let bytes = random.bytes(size)
+            let document = try await one.share(bytes, as: "photo")
+            try await two.awaitDocument(document)
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            try await two.want(id, to: "staged", from: one.chute.device)
+            try await two.awaitFetched(1)
+            #expect(try two.read("staged") == bytes)
+        }
+    }
+
+    @Test func `several wants of one attachment each get a file`() async throws {
+        try await withTwo { one, two in
+            var random = SeededRandom(seed: 3)
+            let bytes = random.bytes(3_000_000)
+            let document = try await one.share(bytes, as: "photo")
+            try await two.awaitDocument(document)
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            for name in ["a", "b", "c"] as [BytePath] { try await two.want(id, to: name) }
+            try await two.awaitFetched(3)
+            for name in ["a", "b", "c"] as [BytePath] { #expect(try two.read(name) == bytes) }
+        }
+    }
+
+    @Test func `a thousand small files and a big one come together`() async throws {
+        try await withTwo { one, two in
+            var random = SeededRandom(seed: 5)
+            let big = random.bytes(20_000_000)
+            let document = try await one.share(big, as: "big")
+            var small: [BytePath: [UInt8]] = [:]
+            for number in 0..<300 {
+                let name = BytePath("small \(number)")
+                small[name] = random.bytes(20_000)
+                try await one.share(small[name] ?? [], as: name)
+            }
+            try await eventually("all documents") { try await two.documents().count == 301 }
+            for document in try await two.documents() {
+                let id = try #require(document["token"]?.attachmentToken?.id)
+                let name = BytePath(bytes: try #require(document["path"]?.bytes))
+                try await two.want(id, to: name, from: document.origin)
+            }
+            try await two.awaitFetched(301)
+            for (name, bytes) in small { #expect(try two.read(name) == bytes) }
+            #expect(try two.read("big") == big)
+            _ = document
+        }
+    }
+
+    @Test func `what lies here already needs no peer`() async throws {
+        try await withTwo { one, two in
+            await one.stop()
+            var random = SeededRandom(seed: 4)
+            let bytes = random.bytes(2_500_000)
+            let document = try await two.share(bytes, as: "photo")
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            try await two.want(id, to: "copy")
+            try await two.awaitFetched(1)
+            #expect(try two.read("copy") == bytes)
+        }
+    }
+
+    @Test func `a file edited after it was shared is never delivered as what it was`() async throws {
+        try await withTwo { one, two in
+            var random = SeededRandom(seed: 6)
+            var bytes = random.bytes(3_000_000)
+            let document = try await one.share(bytes, as: "photo")
+            try await two.awaitDocument(document)
+            bytes[2_000_000] ^= 1
+            try one.write(bytes, to: "photo")
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            try await two.want(id, to: "staged", from: one.chute.device)
+            try await eventually("the edited file is forgotten") {
+                try await one.chute.reader.read { try $0.locations(of: id) }.isEmpty
+            }
+            // The bytes come back elsewhere: then they arrive.
+            bytes[2_000_000] ^= 1
+            try one.write(bytes, to: "again")
+            try await one.hold("again")
+            try await two.awaitFetched(1)
+            #expect(try two.read("staged") == bytes)
+        }
+    }
+}

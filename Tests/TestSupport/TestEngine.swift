@@ -1,0 +1,67 @@
+package import ChuteKit
+package import ChuteSystem
+import Synchronization
+
+/// An engine with a folder for files, running until `stop`.
+package final class TestEngine: Sendable {
+    package let chute: Chute
+    package let home: BytePath
+    package let files: BytePath
+    package let root: Int64
+    private let running: Task<Void, any Error>
+    private let log: LogLines
+
+    /// What the engine said.
+    package final class LogLines: Sendable {
+        private let lines = Mutex<[String]>([])
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+        package var all: [String] { lines.withLock { $0 } }
+    }
+
+    /// Opens the engine of `home` and runs it, listening at a free port of this host.
+    package init(
+        _ home: BytePath, identity: Chute.Identity = .paired, listen: String? = "127.0.0.1:0",
+        connect: [String] = [], isMoved: Bool = false, isRunning: Bool = true
+    ) async throws {
+        ignoreSignals()
+        let log = LogLines()
+        let chute = try await Chute.open(
+            home, identity: identity, isMoved: isMoved,
+            network: .init(listen: listen, isPortFixed: true, connect: connect),
+            diagnostics: Diagnostics { level, message in log.add("\(level): \(message)") })
+        let files = home.appending("files")
+        try Folder.make(files, mode: 0o700)
+        let mark = Array("mark".utf8) + home.bytes
+        let folder = try Folder(at: files)
+        _ = try folder.makeFolder(".chute", mode: 0o700)
+        let file = try folder.open(".chute/id", FileDescriptor.readWriteCreate, mode: 0o600)
+        try file.write(mark, at: 0)
+        root = try await chute.store.write {
+            try $0.registerRoot(mark: mark, path: files, role: "store")
+        }
+        chute.attach(root: root, path: files, mark: mark)
+        self.chute = chute
+        self.home = home
+        self.files = files
+        self.log = log
+        running = Task { if isRunning { try await chute.run() } }
+    }
+
+    /// What the engine said so far.
+    package var said: [String] { log.all }
+
+    /// Where the engine listens, once it does.
+    package func address() async throws -> String {
+        for _ in 0..<6000 {
+            if case .listening(let address) = await chute.listenState { return address }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        throw NeverHappened(what: "listening")
+    }
+
+    /// Ends the engine and waits until all its tasks are gone.
+    package func stop() async {
+        running.cancel()
+        _ = await running.result
+    }
+}
