@@ -8,7 +8,8 @@ package struct AgentHome: Sendable {
     package let user: TestUser
     /// `nil`: the network of the tests.
     package let network: NetworkNamespaces.Host?
-    private let executable: BytePath
+    /// The program, where `user` can run it.
+    package let executable: BytePath
 
     package var inbox: BytePath { path.appending("inbox") }
     package var outbox: BytePath { path.appending("outbox") }

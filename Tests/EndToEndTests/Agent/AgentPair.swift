@@ -61,7 +61,9 @@ extension AgentHome {
         let found = try FolderTree(of: outbox)
         guard found == expected else {
             throw NeverHappened(
-                what: "the bytes that were dropped in the outbox of \(name): expected \(expected), found \(found)")
+                what:
+                    "the bytes that were dropped in the outbox of \(name): expected \(expected), found \(found)"
+            )
         }
     }
 

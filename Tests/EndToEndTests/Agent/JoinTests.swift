@@ -80,7 +80,9 @@ struct JoinTests {
         async throws
     {
         try await withStrangers { laptop, pi in
-            let ticket = try await withAgents(laptop) { _ in try await ticket(of: laptop) }
+            let ticket: BytePath = try await withAgents(laptop) { _ in
+                try await self.ticket(of: laptop)
+            }
             let result = try await pi.chute("join", ticket)
             #expect(result.exitCode == 69)
             #expect(result.error.contains("127.0.0.1:"))
