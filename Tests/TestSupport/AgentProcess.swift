@@ -1,5 +1,6 @@
 package import ChuteSystem
 import Glibc
+import Synchronization
 
 /// `chute run` of one home.
 package struct AgentProcess: Sendable {
@@ -12,18 +13,31 @@ package struct AgentProcess: Sendable {
     package init(_ home: AgentHome, _ arguments: [BytePath] = []) async throws {
         self.home = home
         let program = try home.start(["-v", "run"] + arguments)
+        let ending = Ending()
         self.program = program
-        end = Task { try await program.finished() }
+        end = Task {
+            let finished = try await program.finished()
+            ending.hasCome.withLock { $0 = true }
+            return finished
+        }
         do {
             try await eventually("the agent of \(home.name) runs") {
                 try program.errorSoFar()
             } holds: {
-                try await home.status().running
+                if ending.hasCome.withLock({ $0 }) {
+                    throw AgentHome.Failure(command: ["run"], result: try await end.value)
+                }
+                return try await home.status().running
             }
         } catch {
             try await kill()
             throw error
         }
+    }
+
+    /// Whether the agent has ended, for who does not want to wait for it.
+    private final class Ending: Sendable {
+        let hasCome = Mutex(false)
     }
 
     /// What the agent said on standard error so far.

@@ -6,7 +6,7 @@ import Testing
 enum ConnectedAgent {
     static let isThere: Bool = {
         let run = try? CapturedRun(
-            RunningProgram.chute, ["--home", "/tmp/chute-no-such-home", "peers"])
+            RunningProgram.chute, ["--home", "/tmp/chute-no-such-home", "status", "--json"])
         return run.map { !String(decoding: $0.error, as: UTF8.self).contains("has no agent") }
             ?? false
     }()

@@ -63,7 +63,7 @@ struct KillTests {
                         let size = Int.random(in: 1000...300_000, using: &random)
                         try drop(size, as: BytePath("burst \(number)/\(file).jpg"))
                     }
-                    try await await (moment)
+                    try await reach(moment)
                     moments[moment, default: 0] += 1
                     if moment.hitsSender {
                         try await laptop.kill()
@@ -111,7 +111,7 @@ struct KillTests {
 
         /// Waits for the beginning of a moment, and then for some of it. Gives up where it does
         /// not come, since the burst may be through already.
-        private mutating func await(_ moment: Moment) async throws {
+        private mutating func reach(_ moment: Moment) async throws {
             let published = watcher.count
             do {
                 try await eventually(within: .seconds(3), "\(moment)") {

@@ -19,10 +19,7 @@ struct ServiceTests {
             _ = folder.withCString { chmod($0, 0o755) }
             try SampleFiles.write(photo, to: folder.appending("photo.jpg"))
             try SampleFiles.write(Array(Self.job.utf8), to: folder.appending("job.sh"))
-            let program = try FileDescriptor.open(
-                folder.appending("chute"), O_WRONLY | O_CREAT | O_EXCL, mode: 0o755)
-            try program.copyContents(
-                of: FileDescriptor.open(RunningProgram.chute, FileDescriptor.readOnly))
+            try copyProgram(to: folder.appending("chute"))
             let run = try await RunningProgram(
                 root.appending("scripts/systemd-container"), [folder]
             ).finished()
@@ -31,6 +28,13 @@ struct ServiceTests {
             #expect(
                 run.exitCode == 0, "\(run.error)\(String(decoding: log ?? [], as: UTF8.self))")
         }
+    }
+
+    /// Closed when this returns: a program that is open for writing cannot be run.
+    private func copyProgram(to path: BytePath) throws {
+        let copy = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o755)
+        try copy.copyContents(
+            of: FileDescriptor.open(RunningProgram.chute, FileDescriptor.readOnly))
     }
 
     /// Runs in the container: a user with the service, and root with a peer of it.
