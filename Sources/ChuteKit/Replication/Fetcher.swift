@@ -7,6 +7,8 @@ public struct FetchOutcome: Hashable, Sendable {
     public let want: Want
     /// How it ended.
     public let result: Result
+    /// The hashes of the pieces, for `Transaction.addLocation`.
+    public let layer: [UInt8]
 
     /// How a fetch can end.
     public enum Result: Hashable, Sendable {
@@ -157,7 +159,7 @@ actor Fetcher {
         guard want.attachment.digest.bytes == PieceTree.emptyID else { return }
         do throws(SystemError) {
             try transfer.open(in: roots)
-            outcomes.post(FetchOutcome(want: want, result: .completed))
+            outcomes.post(FetchOutcome(want: want, result: .completed, layer: []))
         } catch { pause(want, error) }
     }
 
@@ -186,7 +188,7 @@ actor Fetcher {
             await Task.yield()
         }
         transfer.startWriteback()
-        outcomes.post(FetchOutcome(want: want, result: .completed))
+        outcomes.post(FetchOutcome(want: want, result: .completed, layer: layer ?? []))
         return true
     }
 
@@ -320,7 +322,7 @@ actor Fetcher {
         let wants = transfer.wants
         let layer = transfer.layer
         drop(transfer.attachment)
-        outcomes.post(FetchOutcome(want: wants[0], result: .completed))
+        outcomes.post(FetchOutcome(want: wants[0], result: .completed, layer: layer ?? []))
         guard wants.count > 1 else { return }
         // The others get a copy of the file that is complete now.
         for want in wants.dropFirst() {
@@ -339,7 +341,7 @@ actor Fetcher {
                 try target.write(piece, buffer, in: roots)
             }
             target.startWriteback()
-            outcomes.post(FetchOutcome(want: want, result: .completed))
+            outcomes.post(FetchOutcome(want: want, result: .completed, layer: layer ?? []))
         } catch { pause(want, error) }
     }
 
@@ -348,7 +350,8 @@ actor Fetcher {
         outcomes.post(
             FetchOutcome(
                 want: want,
-                result: .waiting(reason: error.description, isNoSpace: error.isNoSpace)))
+                result: .waiting(reason: error.description, isNoSpace: error.isNoSpace),
+                layer: []))
     }
 
     private func carryOut(_ assignments: [FetchPlanner.Assignment]) {

@@ -31,11 +31,11 @@ final class FileReader {
 
     func read(
         _ path: BytePath, as expected: FileFingerprint, note: IngestNote?,
-        continuity: NameHistory.Continuity, in root: InboxRoot
+        readAt: Duration, in root: InboxRoot
     ) -> Outcome {
         do throws(SystemError) {
             let file = try root.folder.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-            return try read(file, path, expected, note, continuity, root)
+            return try read(file, path, expected, note, readAt, root)
         } catch {
             switch error.code {
             case ENOENT, ENOTDIR: return .vanished
@@ -49,7 +49,7 @@ final class FileReader {
 
     private func read(
         _ file: borrowing FileDescriptor, _ path: BytePath, _ expected: FileFingerprint,
-        _ note: IngestNote?, _ continuity: NameHistory.Continuity, _ root: InboxRoot
+        _ note: IngestNote?, _ readAt: Duration, _ root: InboxRoot
     ) throws(SystemError) -> Outcome {
         let before = try file.status()
         guard before.kind == .regular else { return .skipped(.notRegular, detail: "", nil) }
@@ -80,6 +80,6 @@ final class FileReader {
             IngestedFile(
                 path: path, fingerprint: after, attachment: hashed.attachment,
                 layer: hashed.layer, note: note, type: type.description, mode: before.mode,
-                continuity: continuity, held: held?.path, isHeldOwned: held?.isOwned ?? false))
+                readAt: readAt, held: held?.path, isHeldOwned: held?.isOwned ?? false))
     }
 }

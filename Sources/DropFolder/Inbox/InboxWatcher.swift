@@ -30,7 +30,7 @@ package actor InboxWatcher {
         /// Names looked at before events get their turn again.
         package var scanBatch = 256
         /// What the inbox is taken for; `nil` asks the file system.
-        package var fileSystem: FileSystemKind?
+        package var fileSystem: FileSystemReach?
 
         package init() {}
     }
@@ -251,7 +251,7 @@ package actor InboxWatcher {
 
     // MARK: Scans
 
-    private func kind(of root: InboxRoot) -> FileSystemKind { settings.fileSystem ?? root.kind }
+    private func kind(of root: InboxRoot) -> FileSystemReach { settings.fileSystem ?? root.kind }
 
     /// Does a batch of what is to be scanned; `false` when there is nothing to do or no room.
     private func advanceScans(_ now: ContinuousClock.Instant) -> Bool {

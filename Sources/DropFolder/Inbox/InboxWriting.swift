@@ -9,7 +9,7 @@ struct InboxWriting {
 
     /// Asks `InboxDecision` with what the rows know.
     func decide(
-        _ file: IngestedFile, history: NameHistory, vanished: [InboxRecord], newNames: Int,
+        _ file: IngestedFile, history: NameHistory, emptyNames: Set<BytePath>, vanished: [InboxRecord], newNames: Int,
         now: Duration
     ) throws -> InboxDecision {
         let here = try transaction.row(InboxRecord.self, folderKey(root, file.path))
@@ -20,13 +20,15 @@ struct InboxWriting {
             let state: InboxDecision.OtherName.State
             if let since = history.absence(of: record.path) {
                 state = .absent(since: since)
+            } else if !record.wasSeenAbsent, emptyNames.contains(record.path) {
+                state = .absent(since: file.readAt)
             } else {
                 state = record.wasSeenAbsent ? .absent(since: nil) : .occupied
             }
             return InboxDecision.OtherName(row: record.row, state: state)
         }
         return InboxDecision.of(
-            file.observation,
+            file.observation(history.continuity(of: file.path)),
             knowing: InboxDecision.Knowledge(
                 here: here.flatMap { $0.wasSeenAbsent ? nil : $0.row }, sameFile: others,
                 vanishedWithContent: vanished.map(\.row), newNamesWithContent: newNames),

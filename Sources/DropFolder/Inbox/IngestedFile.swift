@@ -10,7 +10,8 @@ struct IngestedFile: Sendable {
     var note: IngestNote?
     var type: String
     var mode: UInt32
-    var continuity: NameHistory.Continuity
+    /// When it was read, on the ingestor's clock.
+    var readAt: Duration
     /// The second name of the same bytes below the root; `nil` where the file itself must do.
     var held: BytePath?
     var isHeldOwned = false
@@ -29,11 +30,13 @@ struct IngestedFile: Sendable {
             isOwned: isHeldOwned)
     }
 
-    var observation: InboxDecision.Observation {
+    func observation(
+        _ continuity: NameHistory.Continuity
+    ) -> InboxDecision.Observation {
         InboxDecision.Observation(
             path: path, fingerprint: fingerprint,
             content: InboxContent(
                 digest: attachment.digest.bytes, byteCount: attachment.byteCount),
-            note: note, continuity: continuity)
+            note: note, continuity: continuity, readAt: readAt)
     }
 }

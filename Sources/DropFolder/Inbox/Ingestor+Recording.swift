@@ -16,6 +16,7 @@ extension Ingestor {
         guard !files.isEmpty else { return }
         let (root, collection, now, history) = (root, collection, now, history)
         let vanished = scan.vanished
+        let emptyNames = try await emptyNames(like: files)
         let newNames = Dictionary(grouping: files, by: \.attachment).mapValues(\.count)
         let recorded = try await chute.store.write { transaction in
             var recorded = Recorded()
@@ -23,7 +24,7 @@ extension Ingestor {
                 let writer = InboxWriting(
                     transaction: transaction, root: root, collection: collection)
                 let decision = try writer.decide(
-                    file, history: history, vanished: vanished[file.attachment] ?? [],
+                    file, history: history, emptyNames: emptyNames, vanished: vanished[file.attachment] ?? [],
                     newNames: newNames[file.attachment] ?? 1, now: now)
                 switch decision {
                 case .wait(let moment): recorded.waiting.append((file, moment))
@@ -47,6 +48,22 @@ extension Ingestor {
         guard let inbox = watcher.root else { return }
         for path in recorded.dropped { holder.drop(path, in: inbox) }
         if recorded.shared > 0 { syncLater(inbox) }
+    }
+
+    /// The names of rows with the same inode as one of `files` that have no file now: the events
+    /// of a rename may not have come yet.
+    private func emptyNames(like files: [IngestedFile]) async throws -> Set<BytePath> {
+        let root = root
+        let names = try await chute.reader.read { snapshot in
+            try files.flatMap { file in
+                try snapshot.rows(
+                    InboxRecord.self, where: "inode",
+                    is: InboxRecord.inodeIndex(root: root, file.fingerprint), limit: 64
+                ).map(\.path).filter { $0 != file.path }
+            }
+        }
+        guard !names.isEmpty, let inbox = watcher.root else { return [] }
+        return Set(try names.filter { try inbox.folder.status(of: $0) == nil })
     }
 
     func skip(

@@ -225,7 +225,7 @@ actor Ingestor {
             if try await isOwnCopy(next.path, next.fingerprint) { continue }
             switch reader.read(
                 next.path, as: next.fingerprint, note: next.note,
-                continuity: history.continuity(of: next.path), in: root)
+                readAt: now, in: root)
             {
             case .read(let file):
                 files.append(file)

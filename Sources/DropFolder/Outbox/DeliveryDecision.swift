@@ -1,0 +1,60 @@
+import ChuteKit
+
+/// What to do about one version of somebody else's file in one outbox.
+///
+/// A pure function of the document, what the row says, and the folder's rules.
+enum DeliveryDecision: Hashable {
+    /// Nothing new.
+    case none
+    /// Fetch and publish it; an untouched copy of an earlier version is replaced.
+    case fetch
+    /// The same bytes under another path: the copy moves along.
+    case move
+    /// Not taken, and why.
+    case refuse(reason: SkipReason, detail: String)
+    /// Its origin took it back before it was delivered.
+    case withdraw
+    /// Its origin took it back; a copy is here.
+    case retract
+
+    /// The folder's rules, as far as they can be judged before the bytes are here.
+    struct Rules: Hashable {
+        var accept: [MIMEPattern]
+        var maxSize: UInt64?
+
+        var takesEverything: Bool { accept.contains { $0.matches(.octetStream) } }
+
+        /// Why a file of this claimed type and size is not taken; `nil` where it may be. A vague
+        /// claim is judged once the bytes are here.
+        func refusal(type: String, byteCount: UInt64) -> DeliveryDecision? {
+            if let maxSize, byteCount > maxSize {
+                return .refuse(
+                    reason: .tooLarge, detail: "\(byteCount) bytes, at most \(maxSize)")
+            }
+            guard let claimed = MIMEType(type), !claimed.isVague else { return nil }
+            return refusal(of: claimed)
+        }
+
+        /// Why a file of this type, told from its bytes, is not taken.
+        func refusal(of type: MIMEType) -> DeliveryDecision? {
+            guard !accept.contains(where: { $0.matches(type) }) else { return nil }
+            let accepted = accept.map(\.description).joined(separator: ", ")
+            return .refuse(reason: .typeRefused, detail: "\(type), accepted: \(accepted)")
+        }
+    }
+
+    static func of(_ document: Document, _ record: DeliveryRecord?, _ rules: Rules) -> Self {
+        if let record, record.versionID == document.versionID { return .none }
+        guard let file = document.fields.flatMap(FileDocument.init) else {
+            guard let record else { return .none }
+            return record.state == .delivered || record.state == .removed ? .retract : .withdraw
+        }
+        if let record, record.state == .delivered, record.attachment == file.attachment {
+            return .move
+        }
+        if (try? OutboxNaming().name(file.path)) == nil {
+            return .refuse(reason: .nameRefused, detail: "the path leaves the folder, or is none")
+        }
+        return rules.refusal(type: file.type, byteCount: file.attachment.byteCount) ?? .fetch
+    }
+}

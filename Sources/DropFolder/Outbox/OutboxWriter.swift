@@ -1,0 +1,251 @@
+import ChuteKit
+import ChuteSystem
+import Glibc
+
+/// Brings what others shared in one collection into one outbox.
+///
+/// Documents are looked at in the order in which they were learned; what has to be done about
+/// each is a row, so that after a crash asking again is the recovery.
+///
+/// ## Concurrency
+/// An actor on a queue of its own, which syncs and renames. One loop takes what came, one batch
+/// after the other; a batch is what queued while the one before was on its way to the disk.
+actor OutboxWriter {
+    private let executor: QueueExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    enum Event: Sendable {
+        /// Documents may be new.
+        case look
+        case fetched(FetchOutcome)
+        /// Look again at what waits.
+        case tick
+        /// See whether the copies are still there.
+        case check
+    }
+
+    /// An outbox that is there: opened, with its staging folder of this start.
+    struct Place {
+        let publisher: OutboxPublisher
+        let staging: StagingFolder
+    }
+
+    let chute: Chute
+    let folder: FolderSettings
+    let record: FolderRecord
+    let rules: DeliveryDecision.Rules
+    let layout: OutboxLayout
+    let log: Log
+    nonisolated let events = Mailbox<Event>()
+    var place: Place?
+    private(set) var isWaiting = false
+    var learned: Int64
+    /// What staged files must be, for the comparison with files of the user.
+    var expected: [BytePath: AttachmentID] = [:]
+    var expectedTarget: [[[UInt8]]: AttachmentID] = [:]
+    let detector = MIMEDetector()
+    let hasher = AttachmentHasher()
+
+    private static let pageCount = 256
+
+    var root: Int64 { record.root }
+
+    init(
+        chute: Chute, folder: FolderSettings, record: FolderRecord, log: Log
+    ) throws {
+        executor = QueueExecutor(label: "chute.outbox")
+        self.chute = chute
+        self.folder = folder
+        self.record = record
+        self.log = log
+        learned = record.learned
+        rules = DeliveryDecision.Rules(
+            accept: folder.accept.compactMap { MIMEPattern($0.description) },
+            maxSize: folder.maxSize)
+        layout = try OutboxLayout(folder.layout.description)
+    }
+
+    /// Works until cancelled. Throws where the store fails.
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.work() }
+            group.addTask {
+                for await _ in self.chute.store.updates(of: [.documents, .members]) {
+                    self.events.post(.look)
+                }
+            }
+            group.addTask {
+                while true {
+                    try await Task.sleep(for: .seconds(15), tolerance: .seconds(5))
+                    self.events.post(.tick)
+                }
+            }
+            group.addTask {
+                while true {
+                    self.events.post(.check)
+                    try await Task.sleep(for: .seconds(300), tolerance: .seconds(60))
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private func work() async throws {
+        try await openPlace()
+        while true {
+            let came = await events.next()
+            if came.isEmpty { return }
+            var looks = false
+            var ticks = false
+            var checks = false
+            var fetched: [FetchOutcome] = []
+            for event in came {
+                switch event {
+                case .look: looks = true
+                case .tick: ticks = true
+                case .check: checks = true
+                case .fetched(let outcome): fetched.append(outcome)
+                }
+            }
+            if ticks, place == nil { try await openPlace() }
+            if looks { try await lookAtNewDocuments() }
+            if !fetched.isEmpty { try await take(fetched) }
+            if ticks { try await retryWaiting() }
+            if checks { try await checkCopies() }
+        }
+    }
+
+    /// Opens the outbox if it is there, and recovers what a crash left unfinished.
+    private func openPlace() async throws {
+        do throws(SystemError) {
+            guard
+                case .ready(let root) = try FolderRoot.open(
+                    at: record.path, expected: record.identity)
+            else { return wait("not mounted") }
+            let publisher = try OutboxPublisher(
+                root: root,
+                modes: .init(file: folder.fileMode, folder: folder.folderMode)
+            ) { [weak self] file, item in
+                // Called while the publisher works for this actor, on its own queue.
+                self?.assumeIsolated { [raw = file.raw] in $0.isExpected(raw, item) } ?? false
+            }
+            place = Place(publisher: publisher, staging: try StagingFolder.make(in: root))
+        } catch {
+            return wait("\(error)")
+        }
+        isWaiting = false
+        try await recover()
+    }
+
+    private func wait(_ why: String) {
+        if !isWaiting { log.warning("the outbox \(record.path) waits: \(why)") }
+        isWaiting = true
+        place = nil
+    }
+
+    /// Gives up the folder when it is not where it was: everything else waits for it.
+    func placeInUse() -> Place? {
+        guard let place else { return nil }
+        if place.publisher.root.isInPlace() { return place }
+        wait("not mounted")
+        return nil
+    }
+
+    private func isExpected(_ descriptor: Int32, _ item: PublishItem) -> Bool {
+        guard let attachment = expected[item.staged.name] else { return false }
+        do {
+            return try hasher.hash(
+                descriptor: descriptor, expectedLength: attachment.byteCount
+            )?.attachment == attachment
+        } catch {
+            return false
+        }
+    }
+
+    // MARK: New documents
+
+    func lookAtNewDocuments() async throws {
+        guard let place = placeInUse() else { return }
+        let start = place.staging.start
+        while true {
+            let (collection, after) = (folder.collection, learned)
+            let page = try await chute.reader.read {
+                try $0.documents(
+                    in: collection, learnedAfter: after, limit: Self.pageCount)
+            }
+            guard let last = page.last else { return }
+            var space = try availableSpace(place)
+            let (root, rules, key, own) = (root, rules, record.key, chute.device)
+            let free = space
+            let (moves, used) = try await chute.store.write { transaction in
+                var budget = SpaceBudget(available: free)
+                var moves: [Document] = []
+                for document in page where document.origin != own {
+                    let writing = DeliveryWriting(
+                        transaction: transaction, root: root, start: start, rules: rules)
+                    if try writing.decide(document, &budget) { moves.append(document) }
+                }
+                if var folder = try transaction.row(FolderRecord.self, key) {
+                    folder.learned = last.learned
+                    try transaction.put(folder)
+                }
+                return (moves, budget.used)
+            }
+            space -= min(space, used)
+            learned = last.learned
+            for document in moves { try await moveOrRetract(document) }
+            if page.count < Self.pageCount { return }
+        }
+    }
+
+    /// The bytes that may still be taken: what is free, less what must stay so, less what was
+    /// promised to wants, within what the outbox may hold altogether.
+    func availableSpace(_ place: Place) throws -> UInt64 {
+        let info = try FileSystemInfo.of(
+            descriptor: place.publisher.root.folder.descriptor.raw)
+        guard info.freeFiles.map({ $0 > 16 }) ?? true else { return 0 }
+        return info.freeBytes > folder.minFree ? info.freeBytes - folder.minFree : 0
+    }
+
+    // MARK: What waits
+
+    private func retryWaiting() async throws {
+        guard let place = placeInUse() else { return }
+        let index = DeliveryRecord.stateIndex(root: root, .waiting)
+        let waiting = try await chute.reader.read {
+            try $0.rows(DeliveryRecord.self, where: "state", is: index, limit: 1024)
+        }
+        let again = waiting.filter { $0.want == nil }
+        guard !again.isEmpty else { return }
+        let (root, rules, start) = (root, rules, place.staging.start)
+        let (collection, free) = (folder.collection, try availableSpace(place))
+        try await chute.store.write { transaction in
+            var budget = SpaceBudget(available: free)
+            for record in again {
+                guard let document = try transaction.document(record.document, in: collection)
+                else { continue }
+                let writing = DeliveryWriting(
+                    transaction: transaction, root: root, start: start, rules: rules)
+                try writing.fetch(document, record, &budget)
+            }
+        }
+    }
+}
+
+/// The space that is left for files that are about to be fetched.
+struct SpaceBudget {
+    let available: UInt64
+    private(set) var used: UInt64 = 0
+
+    init(available: UInt64) { self.available = available }
+
+    /// Takes `count` bytes; `false` where there are not enough.
+    mutating func take(_ count: UInt64) -> Bool {
+        guard count <= available - used else { return false }
+        used += count
+        return true
+    }
+}
