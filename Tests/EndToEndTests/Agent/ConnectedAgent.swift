@@ -1,12 +1,15 @@
 import ChuteSystem
+import Glibc
 import TestSupport
 import Testing
 
 /// Whether the built program has an agent in it.
 enum ConnectedAgent {
     static let isThere: Bool = {
-        let run = try? CapturedRun(
-            RunningProgram.chute, ["--home", "/tmp/chute-no-such-home", "status", "--json"])
+        let home = BytePath("/tmp/chute-connected-\(getpid())")
+        defer { try? Folder(at: "/tmp").removeTree(home.lastComponent) }
+        _ = try? CapturedRun(RunningProgram.chute, ["--home", home, "init"])
+        let run = try? CapturedRun(RunningProgram.chute, ["--home", home, "status"])
         return run.map { !String(decoding: $0.error, as: UTF8.self).contains("has no agent") }
             ?? false
     }()
