@@ -129,7 +129,9 @@ public final class Chute: Sendable {
     /// Throws `unreachable`, `refused` with the inviter's reason, or `alreadyInSpace`.
     public func join(_ ticket: Ticket) async throws {
         try await store.checkCanJoin(ticket)
-        try await replicator.join(ticket)
+        do { try await replicator.join(ticket) } catch let end as SessionEnd {
+            throw end.forJoiner
+        }
     }
 
     /// The space, if this device shares with others or could.

@@ -25,6 +25,14 @@ public struct ChuteError: Error, Sendable, CustomStringConvertible {
         public static let unreachable = Code("unreachable")
         /// The other side said no.
         public static let refused = Code("refused")
+        /// The ticket is past its time.
+        public static let ticketExpired = Code("ticket-expired")
+        /// The ticket has no use left.
+        public static let ticketUsedUp = Code("ticket-used-up")
+        /// The ticket was taken back by its maker.
+        public static let ticketRevoked = Code("ticket-revoked")
+        /// Another device answers than the one that made the ticket.
+        public static let wrongDevice = Code("wrong-device")
         /// This device is in a space with others already.
         public static let alreadyInSpace = Code("already-in-space")
         /// No such document, member or ticket.

@@ -96,7 +96,7 @@ actor PeerSession {
         if case .joining(let ticket) = side {
             guard other == ticket.inviter else {
                 throw ChuteError(
-                    .refused, "at \(address) is another device than the one that invited")
+                    .wrongDevice, "at \(address) is another device than the one that invited")
             }
             try channel.send(.prove, Proof.ticket(ticket.secret).cbor)
             guard case .member = try await receiveProof() else {
@@ -319,4 +319,14 @@ enum SessionEnd: Error, Sendable, CustomStringConvertible {
     }
 
     var description: String { "goodbye: \(reason)" }
+
+    /// The same for whoever used a ticket.
+    var forJoiner: ChuteError {
+        switch reason {
+        case .ticketExpired: ChuteError(.ticketExpired, "the ticket has expired")
+        case .ticketUsedUp: ChuteError(.ticketUsedUp, "the ticket is used up")
+        case .ticketRevoked: ChuteError(.ticketRevoked, "the ticket was revoked")
+        default: ChuteError(.refused, "the inviting device says no: \(reason)")
+        }
+    }
 }

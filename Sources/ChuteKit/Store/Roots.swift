@@ -9,6 +9,7 @@ import Synchronization
 final class Roots: Sendable {
     private struct Root {
         let path: BytePath
+        /// What the mark begins with.
         let mark: [UInt8]
     }
 
@@ -31,7 +32,9 @@ final class Roots: Sendable {
             let folder = try Folder(at: root.path)
             if root.mark.isEmpty { return folder }  // cannot bear a mark: the caller checked it
             let file = try folder.open(Self.markPath, O_RDONLY | O_NONBLOCK)
-            guard try file.read(count: Self.markLimit, at: 0) == root.mark else { return nil }
+            guard try file.read(count: Self.markLimit, at: 0).starts(with: root.mark) else {
+                return nil
+            }
             return folder
         } catch {
             return nil

@@ -117,6 +117,9 @@ public class Snapshot {
         public var removed = 0
         /// Bytes of the documents with any receipt.
         public var bytesAnswered: UInt64 = 0
+
+        /// Nothing yet.
+        public init() {}
     }
 
     /// The receipts for this device's own live documents, counted by device.
@@ -161,5 +164,21 @@ extension Snapshot {
     /// The id of the document that this device makes, or made, of a seed.
     public func ownDocumentID(seed: Digest, in collection: String) -> DocumentID {
         Change.ownedDocument(of: device, in: collection, seed: seed)
+    }
+}
+
+extension Snapshot {
+    /// The documents of a collection that name an attachment, at most `limit`.
+    public func documents(
+        in collection: String, naming attachment: AttachmentID, limit: Int
+    ) throws -> [Document] {
+        let ids = try database.prepare(
+            """
+            SELECT document FROM tokens WHERE digest = ? AND length = ? AND collection = ? LIMIT ?
+            """
+        ).all(attachment.digest.bytes, attachment.byteCount, collection, limit) {
+            DocumentID(bytes: $0.bytes(0))
+        }
+        return try ids.compactMap { id in try id.flatMap { try document($0, in: collection) } }
     }
 }

@@ -1,0 +1,201 @@
+package import ChuteKit
+import ChuteSystem
+import Glibc
+
+/// Doing what the command line asks.
+extension Agent {
+    func answerRequests() async throws {
+        for await _ in chute.store.updates(of: .requests) {
+            let open = try await chute.reader.read { try $0.openRequests() }
+            for (number, body) in open {
+                let answer: Fields
+                if let request = AgentRequest(body) {
+                    answer = await self.answer(request)
+                } else {
+                    answer = ["error": .string("invalid"), "message": .string("unknown request")]
+                }
+                try await chute.store.write { try $0.answer(number, with: answer) }
+            }
+        }
+    }
+
+    /// Another process that asked something touches a file; that says "look again".
+    func watchNudges() async throws {
+        let inotify = try Inotify()
+        defer { inotify.stop() }
+        _ = try inotify.watch(path: home.stateFolder, for: [.modified])
+        while let events = await inotify.next() {
+            let name = BytePath(AttachedStore.nudgeName)
+            if events.contains(where: { $0.name == name || $0.mask.contains(.overflow) }) {
+                chute.store.look(at: .requests)
+            }
+        }
+    }
+
+    /// Does what is asked. What went wrong is in the answer: a code, and a sentence.
+    package func answer(_ request: AgentRequest) async -> Fields {
+        do {
+            switch request {
+            case .status: return try await liveStatus()
+            case .invite(let role, let uses, let seconds):
+                return try await invite(role, uses, seconds)
+            case .revoke(let id):
+                return ["found": .bool(try await chute.store.write { try $0.revokeTicket(id) })]
+            case .join(let text): return try await join(text)
+            case .leave: return try await leave()
+            case .remove(let device):
+                try await chute.store.write { try $0.removeMember(device) }
+                return [:]
+            case .redeliver(let target): return try await redeliver(target)
+            case .retract(let target): return try await retract(target)
+            }
+        } catch let error as ChuteError {
+            return [
+                "error": .string(error.code.description), "message": .string(error.description),
+            ]
+        } catch {
+            return ["error": .string("failed"), "message": .string("\(error)")]
+        }
+    }
+
+    private func invite(_ role: Role, _ uses: Int, _ seconds: Int64) async throws -> Fields {
+        let addresses = try await ticketAddresses()
+        let ticket = try await chute.store.write {
+            try $0.makeTicket(
+                role: role, uses: uses, lifetimeSeconds: UInt64(max(1, seconds)),
+                addresses: addresses)
+        }
+        return [
+            "ticket": .string(ticket.description), "id": .string(ticket.id),
+            "expires": .integer(Int64(clamping: ticket.expires)),
+            "addresses": .array(ticket.addresses.map { .string($0) }),
+        ]
+    }
+
+    private func join(_ text: String) async throws -> Fields {
+        guard let ticket = Ticket(text) else {
+            throw ChuteError(.invalid, "this is no ticket: it begins with chute1:")
+        }
+        let wasMember = try await chute.reader.read { snapshot in
+            try snapshot.space() == ticket.space
+                && snapshot.members().contains { $0.id == snapshot.device }
+        }
+        if !wasMember {
+            try await publishProfile()
+            try await chute.join(ticket)
+        }
+        let name = try await chute.reader.read { try $0.profile(of: ticket.inviter)?.name }
+        return [
+            "space": .string(ticket.space.description), "member": .bool(wasMember),
+            "inviter": .string(name ?? ticket.inviter.short),
+        ]
+    }
+
+    private func leave() async throws -> Fields {
+        let (space, count) = try await chute.reader.read {
+            (try $0.space(), try $0.members().count)
+        }
+        try await chute.store.write { try $0.leaveSpace() }
+        return [
+            "space": .optional((space?.description).map { .string($0) }),
+            "members": .integer(Int64(max(0, count - 1))),
+        ]
+    }
+
+    /// Delivers again what the user removed, or what was refused, by document or by path.
+    private func redeliver(_ target: BytePath) async throws -> Fields {
+        var count = 0
+        for folder in folders.all {
+            guard let outbox = folder.outbox, let writer = writers[outbox.root] else { continue }
+            count += try await writer.redeliver(target)
+        }
+        return ["count": .integer(Int64(count))]
+    }
+
+    private func retract(_ target: BytePath) async throws -> Fields {
+        for folder in folders.all {
+            let collection = folder.settings.collection
+            guard let document = try await find(target, in: folder) else { continue }
+            let (receipts, names, origin) = try await chute.reader.read { snapshot in
+                let receipts = try snapshot.receipts(for: document)
+                let delivered = receipts.filter { $0.value.state == .delivered }.keys.sorted()
+                return (
+                    delivered,
+                    try delivered.map { try snapshot.profile(of: $0)?.name ?? $0.short },
+                    try snapshot.profile(of: document.origin)?.name ?? document.origin.short
+                )
+            }
+            guard document.origin == chute.device else {
+                return ["origin": .string(origin)]
+            }
+            try await chute.store.write { try $0.retract(document.id, in: collection) }
+            let name = document.fields.flatMap(FileDocument.init)?.joinedPath ?? target
+            return [
+                "name": .bytes(name.bytes), "count": .integer(Int64(receipts.count)),
+                "delivered": .array(names.map { .string($0) }),
+            ]
+        }
+        return [:]
+    }
+
+    /// The document that a person means: by id, by the beginning of one, by the path of a file
+    /// in the inbox, or by its path below the inbox.
+    private func find(_ target: BytePath, in folder: AgentFolders.Opened) async throws -> Document? {
+        let collection = folder.settings.collection
+        let candidates = [target.relative(to: folder.inbox?.path ?? "/"), target]
+            .compactMap { $0 }
+        let root = folder.inbox?.root
+        return try await chute.reader.read { snapshot in
+            if let root {
+                for path in candidates {
+                    if let row = try snapshot.row(InboxRecord.self, folderKey(root, path)) {
+                        return try snapshot.document(row.document, in: collection)
+                    }
+                }
+            }
+            guard let text = target.string, text.utf8.count >= 8,
+                let prefix = DocumentID(hex: text)
+            else { return nil }
+            let found = try snapshot.documents(
+                in: collection, idPrefix: prefix.bytes, limit: 2)
+            return found.count == 1 ? found[0] : nil
+        }
+    }
+}
+
+extension OutboxWriter {
+    /// Fetches again what was removed or refused; the number of files.
+    func redeliver(_ target: BytePath) async throws -> Int {
+        guard let place = placeInUse() else { return 0 }
+        let (root, collection, path) = (root, folder.collection, record.path)
+        let prefix = folderKey(root)
+        let relative = target.relative(to: path) ?? target
+        let id = target.string.flatMap { $0.utf8.count >= 8 ? DocumentID(hex: $0) : nil }
+        let due = try await chute.reader.read { snapshot in
+            try snapshot.rows(DeliveryRecord.self, after: prefix)
+                .prefix { $0.key.starts(with: prefix) }
+                .filter { row in
+                    guard row.state == .removed || row.state == .refused else { return false }
+                    if let id, row.document.bytes.starts(with: id.bytes) { return true }
+                    return row.copy.map { $0.path.relative(to: relative) != nil } ?? false
+                }
+        }
+        guard !due.isEmpty else { return 0 }
+        let (rules, start, free) = (rules, place.staging.start, try availableSpace(place))
+        return try await chute.store.write { transaction in
+            var budget = SpaceBudget(available: free)
+            var count = 0
+            for record in due {
+                guard let document = try transaction.document(record.document, in: collection)
+                else { continue }
+                let writing = DeliveryWriting(
+                    transaction: transaction, root: root, start: start, rules: rules)
+                var known = record
+                known.copy = nil
+                try writing.fetch(document, known, &budget)
+                count += 1
+            }
+            return count
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import ChuteKit
+package import ChuteSystem
+
+/// Everything that runs for one home: the engine, an ingestor for each inbox, a writer for each
+/// outbox, and the answers to what the command line asks.
+package final class Agent: Sendable {
+    let chute: Chute
+    let home: Home
+    let configuration: Configuration
+    let folders: AgentFolders
+    let log: Log
+    let ingestors: [Int64: Ingestor]
+    let writers: [Int64: OutboxWriter]
+
+    /// Takes the home's lock and opens everything. Starts nothing.
+    ///
+    /// Throws `ChuteError` and `AgentError` with a sentence each.
+    package static func open(
+        home: Home, configuration: Configuration, isMoved: Bool = false, log: Log
+    ) async throws -> Agent {
+        let lock = try DirectoryLock(home.stateFolder)
+        return try await open(
+            lock, home: home, configuration: configuration, isMoved: isMoved, log: log)
+    }
+
+    static func open(
+        _ lock: DirectoryLock, home: Home, configuration: Configuration, isMoved: Bool, log: Log
+    ) async throws -> Agent {
+        let chute = try await Chute.open(
+            lock, identity: try identity(configuration), isMoved: isMoved,
+            network: network(configuration), diagnostics: diagnostics(log))
+        let folders = try await AgentFolders(configuration, chute, log: log)
+        return try Agent(chute, home, configuration, folders, log)
+    }
+
+    private init(
+        _ chute: Chute, _ home: Home, _ configuration: Configuration, _ folders: AgentFolders,
+        _ log: Log
+    ) throws {
+        self.chute = chute
+        self.home = home
+        self.configuration = configuration
+        self.folders = folders
+        self.log = log
+        var ingestors: [Int64: Ingestor] = [:]
+        var writers: [Int64: OutboxWriter] = [:]
+        for folder in folders.all {
+            if let inbox = folder.inbox {
+                let identity = inbox.identity
+                let watcher = InboxWatcher(
+                    path: inbox.path, filter: folder.settings.filter
+                ) { Self.isRoot($0, identity) }
+                ingestors[inbox.root] = Ingestor(
+                    chute: chute, folder: folder.settings, root: inbox.root, watcher: watcher,
+                    log: log)
+            }
+            if let outbox = folder.outbox {
+                writers[outbox.root] = try OutboxWriter(
+                    chute: chute, folder: folder.settings, record: outbox, log: log)
+            }
+        }
+        self.ingestors = ingestors
+        self.writers = writers
+    }
+
+    private static func isRoot(_ folder: borrowing Folder, _ identity: RootIdentity) -> Bool {
+        do throws(SystemError) {
+            guard case .marked(let id) = identity else {
+                let status = try folder.status()
+                guard case .place(_, let inode, let birth) = identity else { return false }
+                return status.inode == inode && status.birth == birth
+            }
+            return try FolderRoot.mark(in: folder)?.id == id
+        } catch {
+            return false
+        }
+    }
+
+    private static func identity(_ configuration: Configuration) throws -> Chute.Identity {
+        guard let path = configuration.device.sharedKey else { return .paired }
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            let file = try FileDescriptor.open(path, FileDescriptor.readOnly)
+            bytes = try file.read(count: SharedKey.byteCount + 1, at: 0)
+        } catch {
+            throw AgentError(.configuration, "the shared key \(path) cannot be read: \(error)")
+        }
+        guard let key = SharedKey(bytes: bytes) else {
+            throw AgentError(
+                .configuration, "the shared key \(path) must have 32 bytes: copy it again")
+        }
+        return .sharedKey(key)
+    }
+
+    private static func network(_ configuration: Configuration) -> Chute.Network {
+        let connect = configuration.tcp.connect.map(\.description)
+        return switch configuration.tcp.listen {
+        case .off: Chute.Network(listen: nil, isPortFixed: true, connect: connect)
+        case .at(let endpoint):
+            Chute.Network(listen: endpoint.description, isPortFixed: true, connect: connect)
+        case .standard:
+            Chute.Network(
+                listen: TCPSettings.standardEndpoint.description, isPortFixed: false,
+                connect: connect)
+        }
+    }
+
+    private static func diagnostics(_ log: Log) -> Diagnostics {
+        Diagnostics { level, message in
+            switch level {
+            case .warning: log.warning(message)
+            case .notice: log.notice(message)
+            case .debug: log.debug(message)
+            }
+        }
+    }
+
+    /// Runs until cancelled. Throws where the store fails; a new start finds what is on disk.
+    package func run(ready: @escaping @Sendable () -> Void = {}) async throws {
+        try await publishProfile()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.chute.run() }
+            for ingestor in ingestors.values { group.addTask { try await ingestor.run() } }
+            for writer in writers.values { group.addTask { try await writer.run() } }
+            group.addTask { try await self.routeFetched() }
+            group.addTask { try await self.answerRequests() }
+            group.addTask { try await self.watchNudges() }
+            group.addTask { try await self.keepProfile() }
+            ready()
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Hands what was fetched to the outbox that asked for it.
+    private func routeFetched() async throws {
+        while true {
+            let outcomes = await chute.fetched()
+            if outcomes.isEmpty { return }
+            for outcome in outcomes {
+                writers[outcome.want.root]?.events.post(.fetched(outcome))
+            }
+        }
+    }
+
+    /// Says what this device is called and where it can be dialled.
+    func publishProfile() async throws {
+        let port: UInt16?
+        if case .listening(let address)? = await chute.listenState {
+            port = SocketAddress(address)?.port
+        } else if case .at(let endpoint) = configuration.tcp.listen {
+            port = endpoint.port
+        } else {
+            port = nil
+        }
+        let profile = DeviceProfile(
+            name: configuration.deviceName, addresses: port.map(addresses) ?? [],
+            collections: configuration.folders.filter { $0.outbox != nil }.map(\.collection))
+        try await chute.store.write { transaction in
+            var profile = profile
+            if port == nil, let known = try transaction.profile(of: transaction.device) {
+                profile.addresses = known.addresses
+            }
+            try transaction.publish(profile)
+        }
+    }
+
+    /// Where others can dial this device: the address that it listens at, or those of all
+    /// interfaces.
+    private func addresses(port: UInt16) -> [String] {
+        if case .at(let endpoint) = configuration.tcp.listen,
+            !["::", "0.0.0.0"].contains(endpoint.host)
+        {
+            return [SocketAddress(host: endpoint.host, port: port).description]
+        }
+        return Socket.interfaceAddresses().filter { !$0.host.hasPrefix("fe80:") }.map {
+            SocketAddress(host: $0.host, port: port).description
+        }
+    }
+
+    private func keepProfile() async throws {
+        while await chute.listenState == nil, configuration.tcp.listen != .off {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        while true {
+            try await publishProfile()
+            try await Task.sleep(for: .seconds(60), tolerance: .seconds(30))
+        }
+    }
+
+    /// The addresses for a ticket.
+    func ticketAddresses() async throws -> [String] {
+        for _ in 0..<40 where await chute.listenState == nil {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        try await publishProfile()
+        return try await chute.reader.read { try $0.profile(of: $0.device)?.addresses ?? [] }
+    }
+}

@@ -1,0 +1,82 @@
+import ChuteSystem
+import TestSupport
+
+/// Two homes in one folder, whose agents know each other by a shared key.
+struct AgentPair: Sendable {
+    let laptop: AgentHome
+    let pi: AgentHome
+
+    /// Calls `body` with both set up, each of which dials the other; no agent runs yet.
+    static func with<Result>(
+        in folder: BytePath? = nil, _ body: (AgentPair) async throws -> Result
+    ) async throws -> Result {
+        try await withAgentFolder(in: folder ?? "/tmp") { folder in
+            let pair = AgentPair(
+                laptop: try AgentHome("laptop", in: folder), pi: try AgentHome("pi", in: folder))
+            let ports = try FreePort.pair()
+            let key = folder.appending("space.key")
+            try await pair.laptop.setUp(
+                "--listen", ports.0.address, "--connect", ports.1.address, "--shared-key", key)
+            try await pair.pi.setUp(
+                "--listen", ports.1.address, "--connect", ports.0.address, "--shared-key", key)
+            return try await body(pair)
+        }
+    }
+
+    /// Calls `body` while both agents run.
+    static func running<Result>(
+        _ body: (AgentPair) async throws -> Result
+    ) async throws -> Result {
+        try await with { pair in
+            try await withAgents(pair.laptop, pair.pi) { _ in try await body(pair) }
+        }
+    }
+}
+
+/// A port of loopback that nobody listens at.
+struct FreePort: Sendable {
+    let number: UInt16
+
+    var address: BytePath { BytePath("127.0.0.1:\(number)") }
+
+    /// Two of them. Held while both are chosen; somebody else could take one afterwards, which
+    /// the ports that the system gives in turn make unlikely.
+    static func pair() throws -> (FreePort, FreePort) {
+        let one = try Socket.listen(at: SocketAddress(host: "127.0.0.1", port: 0))
+        let other = try Socket.listen(at: SocketAddress(host: "127.0.0.1", port: 0))
+        return (FreePort(number: one.address.port), FreePort(number: other.address.port))
+    }
+}
+
+extension AgentHome {
+    /// Waits until the outbox holds exactly these files, byte for byte.
+    func awaitOutbox(_ expected: FolderTree, within limit: Duration = .seconds(60)) async throws {
+        // Names first: reading everything again and again would take longer than the transfer.
+        let names = Set(expected.files.keys)
+        try await eventually(within: limit, "\(names.count) files in the outbox of \(name)") {
+            "there are \(try FolderTree(of: outbox))"
+        } holds: {
+            try Set(FolderTree.paths(below: outbox)) == names
+        }
+        let found = try FolderTree(of: outbox)
+        guard found == expected else {
+            throw NeverHappened(
+                what:
+                    "the bytes that were dropped in the outbox of \(name): expected \(expected), found \(found)"
+            )
+        }
+    }
+
+    /// Waits until every peer said for every document what it did with it.
+    func awaitReceipts(_ count: Int, within limit: Duration = .seconds(30)) async throws {
+        try await eventually(within: limit, "\(count) receipts at \(name)") {
+            "\(try await status().folder as Any)"
+        } holds: {
+            let status = try await status()
+            return status.isSettled
+                && status.folders.allSatisfy { folder in
+                    folder.shared == count && folder.peers.allSatisfy { $0.delivered == count }
+                }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import ChuteSystem
+import Glibc
+import TestSupport
+import Testing
+
+/// Two agents that share a key: what is dropped at one comes out at the other.
+@Suite(.agent, .timeLimit(.minutes(3)))
+struct DeliveryTests {
+    @Test func `a photo arrives as it is and the sender knows`() async throws {
+        var random = SeededGenerator(seed: 1)
+        let photo = SampleFiles.photo(3_000_000, using: &random)
+        try await AgentPair.running { pair in
+            try pair.laptop.drop(photo, as: "photo.jpg")
+            let expected = FolderTree(files: ["laptop/photo.jpg": .init(photo)])
+            try await pair.pi.awaitOutbox(expected)
+            try await pair.laptop.awaitReceipts(1)
+            #expect(try await pair.pi.status().folder?.delivered == 1)
+            #expect(try FolderTree(of: pair.laptop.outbox).files.isEmpty)
+        }
+    }
+
+    @Test func `a tree with folders in folders arrives in both directions`() async throws {
+        var random = SeededGenerator(seed: 2)
+        let names: [BytePath] = [
+            "one.jpg", "day 1/two.jpg", "day 1/morning/three.jpg", "Größe/vier.jpg",
+            BytePath(bytes: Array("day 1/caf\u{FFFD}".utf8) + [0xE9] + Array(".jpg".utf8)),
+        ]
+        var contents: [String: [BytePath: [UInt8]]] = [:]
+        for home in ["laptop", "pi"] {
+            for name in names {
+                contents[home, default: [:]][name] = SampleFiles.photo(50_000, using: &random)
+            }
+        }
+        try await AgentPair.running { [contents] pair in
+            for home in [pair.laptop, pair.pi] {
+                for (name, bytes) in contents[home.name] ?? [:] { try home.drop(bytes, as: name) }
+            }
+            for (from, to) in [(pair.laptop, pair.pi), (pair.pi, pair.laptop)] {
+                let dropped = FolderTree(
+                    files: (contents[from.name] ?? [:]).mapValues { FolderTree.Content($0) })
+                try await to.awaitOutbox(dropped.below(BytePath(from.name)))
+                try await from.awaitReceipts(names.count)
+            }
+        }
+    }
+
+    /// How a file gets into an inbox.
+    enum Arrival: String, CaseIterable, Sendable {
+        case rename, copy, hardLink, unnamedFile
+    }
+
+    @Test(arguments: Arrival.allCases)
+    func `however a file comes in, it comes out`(by arrival: Arrival) async throws {
+        var random = SeededGenerator(seed: 3)
+        let photo = SampleFiles.photo(200_000, using: &random)
+        try await AgentPair.running { pair in
+            let source = pair.laptop.path.appending("source.jpg")
+            let target = pair.laptop.inbox.appending("photo.jpg")
+            try SampleFiles.write(photo, to: source)
+            try pair.laptop.user.own(source)
+            switch arrival {
+            case .rename: try pair.laptop.drop(photo, as: "photo.jpg")
+            case .copy: try await run("/bin/cp", [source, target], in: pair.laptop)
+            case .hardLink: try await run("/bin/ln", [source, target], in: pair.laptop)
+            case .unnamedFile:
+                try await run(
+                    "/usr/bin/python3", ["-c", Self.linking, source, target], in: pair.laptop)
+            }
+            try await pair.pi.awaitOutbox(FolderTree(files: ["laptop/photo.jpg": .init(photo)]))
+            #expect(try FolderTree.Content(of: target) == .init(photo))
+        }
+    }
+
+    /// Writes a file without a name, and gives it one when it is whole.
+    private static let linking: BytePath = """
+        import os, sys
+        source, target = sys.argv[1:]
+        file = os.open(os.path.dirname(target), os.O_TMPFILE | os.O_WRONLY, 0o644)
+        os.write(file, open(source, "rb").read())
+        os.link(f"/proc/self/fd/{file}", target, follow_symlinks=True)
+        """
+
+    private func run(
+        _ program: BytePath, _ arguments: [BytePath], in home: AgentHome
+    ) async throws {
+        let result = try await home.start(program: program, arguments).finished()
+        try #require(result.exitCode == 0, "\(result.error)")
+    }
+
+    @Test func `what was dropped while the peer was off arrives when it is back, once`()
+        async throws
+    {
+        var random = SeededGenerator(seed: 4)
+        let photos = (0..<3).map { _ in SampleFiles.photo(100_000, using: &random) }
+        try await AgentPair.with { pair in
+            var expected = FolderTree()
+            for (round, photo) in photos.enumerated() {
+                let name = BytePath("photo-\(round).jpg")
+                expected.files[BytePath("laptop").appending(name)] = .init(photo)
+                try await withAgents(pair.laptop) { agents in
+                    try pair.laptop.drop(photo, as: name)
+                    try await eventually("\(name) is shared") {
+                        try await pair.laptop.status().folder?.shared == round + 1
+                    }
+                    let end = try await agents[0].stop()
+                    #expect(end.exitCode == 0)
+                }
+                try await withAgents(pair.pi, pair.laptop) { _ in
+                    try await pair.pi.awaitOutbox(expected)
+                    try await pair.laptop.awaitReceipts(round + 1)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package import ChuteSystem
+import Glibc
+
+/// A home of an agent, and how commands for it are run: by whom and in which network.
+package struct AgentHome: Sendable {
+    package let path: BytePath
+    package let name: String
+    package let user: TestUser
+    /// `nil`: the network of the tests.
+    package let network: NetworkNamespaces.Host?
+    /// The program, where `user` can run it.
+    package let executable: BytePath
+
+    package var inbox: BytePath { path.appending("inbox") }
+    package var outbox: BytePath { path.appending("outbox") }
+
+    /// Names a home below `folder`, which belongs to `user`. Nothing is made yet.
+    package init(
+        _ name: String, in folder: BytePath, user: TestUser = .agent,
+        network: NetworkNamespaces.Host? = nil
+    ) throws {
+        path = folder.appending(name)
+        self.name = name
+        self.user = user
+        self.network = network
+        executable = try Self.executable(for: user, in: folder)
+    }
+
+    /// The environment of the commands: the home is also the user's, nothing else is set.
+    package var environment: ProcessEnvironment {
+        ProcessEnvironment([
+            "HOME": path, "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "CHUTE_HOME": path,
+        ])
+    }
+
+    /// Starts a program as the home's user, in its network.
+    package func start(
+        program: BytePath, _ arguments: [BytePath], environment: ProcessEnvironment? = nil
+    ) throws -> RunningProgram {
+        let words = (network?.prefix ?? []) + user.prefix + [program] + arguments
+        return try RunningProgram(
+            words[0], Array(words.dropFirst()), environment: environment ?? self.environment)
+    }
+
+    /// Starts `chute` with these arguments.
+    package func start(_ arguments: [BytePath]) throws -> RunningProgram {
+        try start(program: executable, arguments)
+    }
+
+    /// Runs `chute` with these arguments to its end.
+    @discardableResult
+    package func chute(_ arguments: BytePath...) async throws -> RunningProgram.Finished {
+        try await start(arguments).finished()
+    }
+
+    /// `chute init` with the home's name, and what `arguments` say; throws where it fails.
+    package func setUp(_ arguments: BytePath...) async throws {
+        let words: [BytePath] = ["init", "--name", BytePath(name)] + arguments
+        let result = try await start(words).finished()
+        guard result.exitCode == 0 else { throw Failure(command: words, result: result) }
+    }
+
+    /// What `status --json` says, also while no agent runs.
+    package func status() async throws -> AgentStatus {
+        let result = try await chute("status", "--json")
+        guard result.exitCode == 0 || result.exitCode == 3 else {
+            throw Failure(command: ["status", "--json"], result: result)
+        }
+        return try AgentStatus(json: result.output)
+    }
+
+    /// Puts a file into the inbox at one moment, as the home's user would by a rename.
+    package func drop(_ bytes: [UInt8], as name: BytePath) throws {
+        let staged = path.appending(
+            "staged-" + String(UInt64.random(in: 0...UInt64.max), radix: 36))
+        try SampleFiles.write(bytes, to: staged)
+        try user.own(staged)
+        try makeFolders(above: name)
+        try Folder(at: path).rename(staged.lastComponent, to: BytePath("inbox").appending(name))
+    }
+
+    /// Makes the folders of the inbox that `name` lies in, as the home's user.
+    package func makeFolders(above name: BytePath) throws {
+        var folder = inbox
+        for component in name.components.dropLast() {
+            folder = folder.appending(BytePath(bytes: component))
+            if try Folder(at: folder.parent).makeFolder(folder.lastComponent) {
+                try user.own(folder)
+            }
+        }
+    }
+
+    /// A command did not do what the test needs.
+    package struct Failure: Error, CustomStringConvertible {
+        package let command: [BytePath]
+        package let result: RunningProgram.Finished
+
+        package var description: String {
+            "`chute \(command.map(\.description).joined(separator: " "))` ended by \(result.end): "
+                + result.error + result.output
+        }
+    }
+
+    /// The program, where `user` can run it: a build below somebody's closed home is copied.
+    private static func executable(for user: TestUser, in folder: BytePath) throws -> BytePath {
+        guard user.number != nil, !isBuildReachable else { return RunningProgram.chute }
+        let copy = folder.appending("chute-program")
+        do throws(SystemError) {
+            let target = try FileDescriptor.open(copy, O_WRONLY | O_CREAT | O_EXCL, mode: 0o755)
+            try target.copyContents(
+                of: FileDescriptor.open(RunningProgram.chute, FileDescriptor.readOnly))
+        } catch {
+            guard error.exists else { throw error }
+        }
+        return copy
+    }
+
+    private static let isBuildReachable: Bool = {
+        let words = TestUser.agent.prefix + [RunningProgram.chute, "--version"]
+        let run = try? CapturedRun(words[0], Array(words.dropFirst()))
+        return run?.end == .exited(0)
+    }()
+}

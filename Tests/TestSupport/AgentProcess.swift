@@ -1,0 +1,75 @@
+package import ChuteSystem
+import Glibc
+import Synchronization
+
+/// `chute run` of one home.
+package struct AgentProcess: Sendable {
+    package let home: AgentHome
+    private let program: RunningProgram
+    /// A task of its own, since several may wait for the end, or nobody.
+    private let end: Task<RunningProgram.Finished, any Error>
+
+    /// Starts the agent and waits until `status` says that it runs.
+    package init(_ home: AgentHome, _ arguments: [BytePath] = []) async throws {
+        self.home = home
+        let program = try home.start(["-v", "run"] + arguments)
+        let ending = Ending()
+        self.program = program
+        end = Task {
+            let finished = try await program.finished()
+            ending.hasCome.withLock { $0 = true }
+            return finished
+        }
+        do {
+            try await eventually("the agent of \(home.name) runs") {
+                try program.errorSoFar()
+            } holds: {
+                if ending.hasCome.withLock({ $0 }) {
+                    throw AgentHome.Failure(command: ["run"], result: try await end.value)
+                }
+                return try await home.status().running
+            }
+        } catch {
+            try await kill()
+            throw error
+        }
+    }
+
+    /// Whether the agent has ended, for who does not want to wait for it.
+    private final class Ending: Sendable {
+        let hasCome = Mutex(false)
+    }
+
+    /// What the agent said on standard error so far.
+    package var log: String { get throws { try program.errorSoFar() } }
+
+    /// Ends the agent as a user or the system would; how it ended.
+    @discardableResult
+    package func stop() async throws -> RunningProgram.Finished {
+        program.send(signal: SIGTERM)
+        return try await end.value
+    }
+
+    /// Ends the agent as a crash would; nothing where it has ended.
+    package func kill() async throws {
+        program.send(signal: SIGKILL)
+        _ = try await end.value
+    }
+}
+
+/// Runs the agents of these homes while `body` runs, and ends them afterwards.
+package func withAgents<Result>(
+    _ homes: AgentHome..., body: ([AgentProcess]) async throws -> Result
+) async throws -> Result {
+    var agents: [AgentProcess] = []
+    let result: Result
+    do {
+        for home in homes { agents.append(try await AgentProcess(home)) }
+        result = try await body(agents)
+    } catch {
+        for agent in agents { try await agent.kill() }
+        throw error
+    }
+    for agent in agents { try await agent.kill() }
+    return result
+}

@@ -1,0 +1,98 @@
+package import ChuteSystem
+import Glibc
+import Synchronization
+
+/// Hosts of their own on one switch: network namespaces whose interfaces are ports of a bridge
+/// in another one. Only root can make them.
+package enum NetworkNamespaces {
+    /// One host.
+    package struct Host: Hashable, Sendable {
+        package let namespace: String
+        /// Its address on the switch.
+        package let address: String
+
+        /// What stands before a command line so that it runs on this host.
+        package var prefix: [BytePath] {
+            [ip, "netns", "exec", BytePath(namespace)]
+        }
+    }
+
+    /// Whether this process may make them.
+    package static let areAvailable: Bool = {
+        guard TestUser.isRoot else { return false }
+        let name = BytePath(uniqueName())
+        guard (try? run("netns", "add", name)) != nil else { return false }
+        return (try? run("netns", "delete", name)) != nil
+    }()
+
+    private static let ip: BytePath =
+        access("/usr/sbin/ip", X_OK) == 0 ? "/usr/sbin/ip" : "/sbin/ip"
+    private static let made = Mutex(0)
+
+    /// Calls `body` with `count` hosts that reach each other, and removes them afterwards.
+    package static func with<Result>(
+        _ count: Int, _ body: ([Host]) async throws -> Result
+    ) async throws -> Result {
+        let base = uniqueName()
+        let bridge = BytePath(base + "s")
+        let hosts = (1...count).map {
+            Host(namespace: "\(base)h\($0)", address: "10.77.0.\($0)")
+        }
+        let result: Result
+        do {
+            try connect(hosts, to: bridge)
+            result = try await body(hosts)
+        } catch {
+            remove([bridge] + hosts.map { BytePath($0.namespace) })
+            throw error
+        }
+        remove([bridge] + hosts.map { BytePath($0.namespace) })
+        return result
+    }
+
+    private static func connect(_ hosts: [Host], to bridge: BytePath) throws {
+        try run("netns", "add", bridge)
+        try run("-n", bridge, "link", "add", "sw", "type", "bridge")
+        try run("-n", bridge, "link", "set", "sw", "up")
+        for (index, host) in hosts.enumerated() {
+            let namespace = BytePath(host.namespace)
+            let port = BytePath("p\(index)")
+            try run("netns", "add", namespace)
+            try run(
+                "-n", bridge, "link", "add", port, "type", "veth", "peer", "name", "eth0",
+                "netns", namespace)
+            try run("-n", bridge, "link", "set", port, "master", "sw", "up")
+            try run("-n", namespace, "link", "set", "lo", "up")
+            try run(
+                "-n", namespace, "address", "add", BytePath(host.address + "/24"), "dev", "eth0")
+            try run("-n", namespace, "link", "set", "eth0", "up")
+        }
+    }
+
+    /// Removes namespaces, and with them the interfaces in them.
+    private static func remove(_ namespaces: [BytePath]) {
+        for namespace in namespaces { _ = try? run("netns", "delete", namespace) }
+    }
+
+    private static func uniqueName() -> String {
+        "chute\(getpid())-\(made.withLock { $0 += 1; return $0 })"
+    }
+
+    @discardableResult
+    private static func run(_ words: BytePath...) throws -> CapturedRun {
+        let run = try CapturedRun(ip, words)
+        guard run.end == .exited(0) else {
+            throw CommandFailure(words: words, said: String(decoding: run.error, as: UTF8.self))
+        }
+        return run
+    }
+
+    private struct CommandFailure: Error, CustomStringConvertible {
+        let words: [BytePath]
+        let said: String
+
+        var description: String {
+            "`ip \(words.map(\.description).joined(separator: " "))`: \(said)"
+        }
+    }
+}
