@@ -241,7 +241,8 @@ struct HomeAgent: AgentAccess {
     }
 
     private func watchJoins(
-        of invitation: Invitation, _ continuation: AsyncThrowingStream<Joined, any Error>.Continuation
+        of invitation: Invitation,
+        _ continuation: AsyncThrowingStream<Joined, any Error>.Continuation
     ) async throws {
         var seen: Set<DeviceID> = []
         while Timestamp.now < invitation.expires {

@@ -68,6 +68,7 @@ extension PeerSession {
             try channel.send(.absent, .array([.unsigned(UInt64(request.number))]))
             return
         }
+        defer { withExtendedLifetime(piece) {} }  // `bytes` does not keep it
         let bytes = UnsafeRawBufferPointer(piece.bytes)
         var offset = request.offset
         while offset < bytes.count {

@@ -92,9 +92,10 @@ enum Schema {
             PRIMARY KEY (digest, length, root, path)) WITHOUT ROWID;
         CREATE INDEX locations_path ON locations (root, path);
 
-        -- Attachments to be fetched, each into a staged file of its own.
+        -- Attachments to be fetched, each into a staged file of its own. An id is never given
+        -- twice: whoever follows along asks for those after the last one.
         CREATE TABLE wants (
-            id INTEGER PRIMARY KEY, digest BLOB NOT NULL, length INTEGER NOT NULL,
+            id INTEGER PRIMARY KEY AUTOINCREMENT, digest BLOB NOT NULL, length INTEGER NOT NULL,
             root INTEGER NOT NULL, path BLOB NOT NULL, source BLOB);
         CREATE INDEX wants_attachment ON wants (digest, length);
 
@@ -126,7 +127,7 @@ enum Schema {
 
         -- What another process asks of the engine, and its answer.
         CREATE TABLE requests (
-            id INTEGER PRIMARY KEY, body BLOB NOT NULL, answer BLOB, made_seconds INTEGER NOT NULL);
+            id INTEGER PRIMARY KEY AUTOINCREMENT, body BLOB NOT NULL, answer BLOB, made_seconds INTEGER NOT NULL);
 
         -- Local collections: never replicated, in one transaction with what is.
         CREATE TABLE local_rows (

@@ -8,7 +8,8 @@ package enum FileSystemReach: Sendable {
     case remote
 
     /// Calls `fstatfs`.
-    package static func of(_ file: borrowing FileDescriptor) throws(SystemError) -> FileSystemReach {
+    package static func of(_ file: borrowing FileDescriptor) throws(SystemError) -> FileSystemReach
+    {
         var type = UInt64(0)
         var id = UInt64(0)
         _ = try retrying("fstatfs") { chute_file_system_type(file.raw, &type, &id) }

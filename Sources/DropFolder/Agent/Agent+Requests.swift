@@ -140,7 +140,8 @@ extension Agent {
 
     /// The document that a person means: by id, by the beginning of one, by the path of a file
     /// in the inbox, or by its path below the inbox.
-    private func find(_ target: BytePath, in folder: AgentFolders.Opened) async throws -> Document? {
+    private func find(_ target: BytePath, in folder: AgentFolders.Opened) async throws -> Document?
+    {
         let collection = folder.settings.collection
         let candidates = [target.relative(to: folder.inbox?.path ?? "/"), target]
             .compactMap { $0 }

@@ -8,7 +8,9 @@ extension Agent {
         var states: [Value] = []
         for folder in folders.all {
             var state = "running"
-            if let inbox = folder.inbox, case .waiting(let reason)? = await ingestors[inbox.root]?.state {
+            if let inbox = folder.inbox,
+                case .waiting(let reason)? = await ingestors[inbox.root]?.state
+            {
                 state = "waiting: \(reason.rawValue)"
             }
             if let outbox = folder.outbox, await writers[outbox.root]?.isWaiting ?? false {
@@ -101,7 +103,8 @@ package struct StatusReader: Sendable {
                 0, report.shared - tally.delivered - tally.refused - tally.notWanted)
             if member.profile?.collections.contains(settings.collection) ?? true {
                 delivery.pending = open
-                delivery.bytesPending = bytes > tally.bytesAnswered ? bytes - tally.bytesAnswered : 0
+                delivery.bytesPending =
+                    bytes > tally.bytesAnswered ? bytes - tally.bytesAnswered : 0
             } else {
                 delivery.notWanted += open
             }

@@ -50,9 +50,10 @@ extension NetworkEndpoint {
         guard let endpoint = NetworkEndpoint(text) else { return false }
         let host = endpoint.host.lowercased()
         if host.contains(":") {
-            return host == "::1" || ["fc", "fd", "fe8", "fe9", "fea", "feb"].contains {
-                host.hasPrefix($0)
-            }
+            return host == "::1"
+                || ["fc", "fd", "fe8", "fe9", "fea", "feb"].contains {
+                    host.hasPrefix($0)
+                }
         }
         let numbers = host.split(separator: ".").compactMap { UInt8($0) }
         guard numbers.count == 4 else { return false }

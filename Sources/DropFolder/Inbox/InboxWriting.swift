@@ -9,7 +9,8 @@ struct InboxWriting {
 
     /// Asks `InboxDecision` with what the rows know.
     func decide(
-        _ file: IngestedFile, history: NameHistory, emptyNames: Set<BytePath>, vanished: [InboxRecord], newNames: Int,
+        _ file: IngestedFile, history: NameHistory, emptyNames: Set<BytePath>,
+        vanished: [InboxRecord], newNames: Int,
         now: Duration
     ) throws -> InboxDecision {
         let here = try transaction.row(InboxRecord.self, folderKey(root, file.path))

@@ -24,7 +24,8 @@ extension Ingestor {
                 let writer = InboxWriting(
                     transaction: transaction, root: root, collection: collection)
                 let decision = try writer.decide(
-                    file, history: history, emptyNames: emptyNames, vanished: vanished[file.attachment] ?? [],
+                    file, history: history, emptyNames: emptyNames,
+                    vanished: vanished[file.attachment] ?? [],
                     newNames: newNames[file.attachment] ?? 1, now: now)
                 switch decision {
                 case .wait(let moment): recorded.waiting.append((file, moment))
