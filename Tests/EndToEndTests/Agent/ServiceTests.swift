@@ -67,7 +67,7 @@ struct ServiceTests {
         peer() { /job/chute --home /root/peer "$@"; }
         peer init --name peer --listen 127.0.0.1:4041 --connect 127.0.0.1:4040 \\
             --shared-key /root/space.key
-        peer run &
+        /job/chute --home /root/peer run &
         cp /job/photo.jpg /root/peer/inbox/
         await cmp /job/photo.jpg /home/ann/Pics/outbox/peer/photo.jpg
 
