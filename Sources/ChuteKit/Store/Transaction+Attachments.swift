@@ -140,10 +140,15 @@ extension Transaction {
             source: source)
     }
 
+    /// Forgets a want that came to its end.
+    public func finish(want id: Int64) throws {
+        try database.prepare("DELETE FROM wants WHERE id = ?").run(id)
+    }
+
     /// Takes back a want, fetched or not. The staged file is the caller's.
     public func unwant(_ id: Int64) throws {
         try database.prepare("DELETE FROM wants WHERE id = ?").run(id)
-        touched.insert(.wants)
+        touched.insert(.withdrawals)
     }
 
     /// Gives the folder with this mark its number; later calls give the same.

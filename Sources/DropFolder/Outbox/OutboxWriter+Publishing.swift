@@ -129,7 +129,7 @@ extension OutboxWriter {
         {
             try transaction.removeLocation(root: root, path: old.path)
         }
-        if let want = record.want { try transaction.unwant(want) }
+        if let want = record.want { try transaction.finish(want: want) }
         record.want = nil
         record.staged = nil
         record.copy = copy
