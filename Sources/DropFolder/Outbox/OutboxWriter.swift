@@ -180,7 +180,7 @@ actor OutboxWriter {
             var space = try availableSpace(place)
             let (root, rules, key, own) = (root, rules, record.key, chute.device)
             let free = space
-            let (moves, used) = try await chute.store.write { transaction in
+            let (moves, used) = try await chute.store.write(durable: .withNext) { transaction in
                 var budget = SpaceBudget(available: free)
                 var moves: [Document] = []
                 for document in page where document.origin != own {
