@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Two agents that share a key: what is dropped at one comes out at the other.
-@Suite(.agent, .timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)))
 struct DeliveryTests {
     @Test func `a photo arrives as it is and the sender knows`() async throws {
         var random = SeededGenerator(seed: 1)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Devices that become members by a ticket.
-@Suite(.agent, .timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)))
 struct JoinTests {
     /// Two homes that know nothing of each other, each listening at a port of its own.
     private func withStrangers(

@@ -7,7 +7,7 @@ import Testing
 /// delivered twice.
 ///
 /// `CHUTE_KILLS` is how many (40), `CHUTE_SEED` makes a run again.
-@Suite(.agent, .timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(60)))
 struct KillTests {
     /// What is going on when the kill comes, and thus whom it hits.
     enum Moment: CaseIterable {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The commands that the README tells people to type, by two users with empty homes on two hosts.
-@Suite(.agent, .namespaces, .timeLimit(.minutes(3)))
+@Suite(.namespaces, .timeLimit(.minutes(3)))
 struct ReadmeTests {
     /// A code block marked `sh test HOST`.
     private struct Block: CustomStringConvertible {

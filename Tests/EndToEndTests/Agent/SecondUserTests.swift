@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// An inbox that somebody else writes to.
-@Suite(.agent, .root, .timeLimit(.minutes(3)))
+@Suite(.root, .timeLimit(.minutes(3)))
 struct SecondUserTests {
     @Test func `what another user drops is shared, or said to be unreadable`() async throws {
         var random = SeededGenerator(seed: 8)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The agent as a service of a user, where systemd runs: in a container that is booted for it.
-@Suite(.agent, .timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServiceTests {
     private static let canBoot =
         TestUser.isRoot && access("/usr/bin/systemd-nspawn", X_OK) == 0

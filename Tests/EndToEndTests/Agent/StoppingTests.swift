@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Agents that are asked to stop.
-@Suite(.agent, .timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)))
 struct StoppingTests {
     /// Two seconds are promised; one more is for a machine that runs other tests meanwhile.
     private static let limit = Duration.seconds(3)
