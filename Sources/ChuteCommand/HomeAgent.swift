@@ -24,10 +24,10 @@ struct HomeAgent: AgentAccess {
     // MARK: Running
 
     func run(moved: Bool) async throws -> ExitCode {
+        let signals = try SignalSequence([.terminate, .interrupt])  // before anything is held
         let configuration = try configuration()
         let agent = try await openWhenFree(configuration, moved)
         let notifier = ServiceNotifier()
-        let signals = try SignalSequence([.terminate, .interrupt])
         log.notice("\(configuration.deviceName) runs, \(home.stateFolder)")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
