@@ -22,6 +22,8 @@ actor Ingestor {
     private let probe: LeaseProbe
     private let reader: FileReader
     let holder = HeldFiles()
+    /// What becomes of a file that another device has.
+    let afterIngest: FolderSettings.AfterIngest
     var tracker = SettleTracker()
     var history = NameHistory()
     private var settled: [Settled] = []
@@ -32,6 +34,8 @@ actor Ingestor {
     private let timer: any DispatchSourceTimer
     private let start = ContinuousClock.now
     private var unsynced = false
+    /// What an earlier run left in the inbox's own folder was looked through.
+    private var isReconciled = false
 
     private struct Settled {
         let path: BytePath
@@ -47,6 +51,7 @@ actor Ingestor {
         executor = QueueExecutor(label: "chute.ingest")
         self.chute = chute
         collection = folder.collection
+        afterIngest = folder.afterIngest
         self.root = root
         self.watcher = watcher
         self.log = log
@@ -72,7 +77,6 @@ actor Ingestor {
         if let failure = reader.typeFailure {
             log.warning("types are told by own looks alone, libmagic cannot be used: \(failure)")
         }
-        try await reconcileHeld()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.watcher.run() }
             group.addTask { try await self.takeSightings() }
@@ -87,6 +91,11 @@ actor Ingestor {
     private func takeSightings() async throws {
         while let sightings = await watcher.next() {
             try await take(sightings)
+            if !isReconciled, watcher.root != nil {
+                isReconciled = true
+                try await reconcileHeld()
+                try await returnTaken()
+            }
             try await comeBack()
             while !settled.isEmpty { try await ingestGroup() }
             try await noteAbsent()

@@ -45,6 +45,8 @@ actor OutboxWriter {
     /// What staged files must be, for the comparison with files of the user.
     var expected: [BytePath: AttachmentID] = [:]
     var expectedTarget: [[[UInt8]]: AttachmentID] = [:]
+    /// What was fetched while the folder was not there.
+    var parked: [FetchOutcome] = []
     let detector = MIMEDetector()
     let hasher = AttachmentHasher()
 
@@ -138,6 +140,10 @@ actor OutboxWriter {
         }
         isWaiting = false
         try await recover()
+        let late = parked
+        parked = []
+        if !late.isEmpty { try await take(late) }
+        events.post(.look)
     }
 
     private func wait(_ why: String) {
