@@ -10,7 +10,7 @@ package struct FolderSettings: Hashable, Sendable {
     /// Which types are shared and taken.
     package var accept = [TypePattern.any]
     /// Patterns of names that are left alone.
-    package var ignore = Self.standardIgnore
+    package var ignore = IgnorePatterns.defaults
     /// In bytes; `nil` without limit.
     package var maxSize: UInt64?
     /// What stays free on the outbox's file system, in bytes.
@@ -41,13 +41,4 @@ package struct FolderSettings: Hashable, Sendable {
 
     /// What becomes of a delivered file that its origin takes back.
     package enum OnRetract: String, CaseIterable, Sendable { case keep, trash }
-
-    /// Left alone unless `ignore` says otherwise: what editors, browsers, desktops and other
-    /// synchronisers leave behind.
-    package static let standardIgnore = [
-        "*.part", "*.crdownload", "*.download", "*.tmp", "*.~tmp~", "~$*", ".~lock.*",
-        ".goutputstream-*", ".fuse_hidden*", ".nfs*", ".syncthing.*", ".dat.nosync*", ".Trash-*",
-        ".thumbnails", ".stfolder", ".stversions", ".localized", "@eaDir", ".AppleDouble", "._*",
-        ".DS_Store", "Thumbs.db", "desktop.ini",
-    ]
 }
