@@ -116,11 +116,12 @@ actor Ingestor {
     private func take(_ sightings: [InboxSighting]) async throws {
         let known = try await unchanged(among: sightings)
         for sighting in sightings {
+            if let event = sighting.nameEvent { history.handle(event, now: now) }
             switch sighting {
             case .file(let path, let kind):
                 scan.saw(path)
                 if known.contains(path), kind.isLook { continue }
-                try await handle(path, kind)
+                if let event = sighting.settleEvent { try await handle(path, event) }
             case .skipped(let path, let reason, let kind):
                 try await handleSkipped(path, reason, kind)
             case .folderMovedFrom(let folder): try await folderLeft(folder)
@@ -157,26 +158,7 @@ actor Ingestor {
         }
     }
 
-    private func handle(_ path: BytePath, _ kind: InboxSighting.Kind) async throws {
-        let event: SettleTracker.Event
-        switch kind {
-        case .created:
-            history.handle(.created(path), now: now)
-            event = .seen(path, .created)
-        case .closedWrite: event = .seen(path, .closedWrite)
-        case .modified: event = .modified(path)
-        case .attributes: event = .attributes(path)
-        case .deleted:
-            history.handle(.deleted(path), now: now)
-            event = .vanished(path)
-        case .movedFrom(let cookie):
-            history.handle(.movedFrom(path, cookie: cookie), now: now)
-            event = .vanished(path)
-        case .movedTo(let cookie):
-            history.handle(.movedTo(path, cookie: cookie), now: now)
-            event = .seen(path, .movedTo)
-        case .scanned: event = .seen(path, .scanned)
-        }
+    private func handle(_ path: BytePath, _ event: SettleTracker.Event) async throws {
         if case .vanished = event {
             settled.removeAll { $0.path == path }
             try await forgetSkip(path)
