@@ -96,6 +96,14 @@ extension Snapshot {
     }
 }
 
+extension Snapshot {
+    /// The bytes of all files of a root that are known.
+    public func byteCount(inRoot root: Int64) throws -> UInt64 {
+        try database.prepare("SELECT coalesce(sum(length), 0) FROM locations WHERE root = ?")
+            .first(root) { $0.uint64(0) } ?? 0
+    }
+}
+
 extension Transaction {
     /// Records that a file has the bytes of `attachment`. `layer` as `HashedFile` gave it, if
     /// the bytes were hashed for this.

@@ -24,6 +24,7 @@ actor Ingestor {
     let holder = HeldFiles()
     /// What becomes of a file that another device has.
     let afterIngest: FolderSettings.AfterIngest
+    let retention: Configuration.Retention
     var tracker = SettleTracker()
     var history = NameHistory()
     private var settled: [Settled] = []
@@ -47,11 +48,15 @@ actor Ingestor {
     private static let groupByteCount: UInt64 = 64 << 20
     private static let groupCount = 256
 
-    init(chute: Chute, folder: FolderSettings, root: Int64, watcher: InboxWatcher, log: Log) {
+    init(
+        chute: Chute, folder: FolderSettings, retention: Configuration.Retention, root: Int64,
+        watcher: InboxWatcher, log: Log
+    ) {
         executor = QueueExecutor(label: "chute.ingest")
         self.chute = chute
         collection = folder.collection
         afterIngest = folder.afterIngest
+        self.retention = retention
         self.root = root
         self.watcher = watcher
         self.log = log

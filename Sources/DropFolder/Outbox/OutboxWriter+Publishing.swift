@@ -195,13 +195,13 @@ extension OutboxWriter {
         if let staged = try stagedFile(record, place) { try staged.discard() }
         let (root, rules, start) = (root, rules, place.staging.start)
         let collection = folder.collection
-        let free = try availableSpace(place)
+        let space = try await availableSpace(place)
         try await chute.store.write { transaction in
             try transaction.remove(IntentRecord.self, record.key)
             guard let known = try transaction.row(DeliveryRecord.self, record.key),
                 let document = try transaction.document(record.document, in: collection)
             else { return }
-            var budget = SpaceBudget(available: free)
+            var budget = space
             let writing = DeliveryWriting(
                 transaction: transaction, root: root, start: start, rules: rules)
             try writing.fetch(document, known, &budget)

@@ -87,9 +87,9 @@ extension OutboxWriter {
         }
         guard !lost.isEmpty else { return }
         let (root, rules, start) = (root, rules, place.staging.start)
-        let (collection, free) = (folder.collection, try availableSpace(place))
+        let (collection, space) = (folder.collection, try await availableSpace(place))
         try await chute.store.write { transaction in
-            var budget = SpaceBudget(available: free)
+            var budget = space
             for record in lost {
                 guard let known = try transaction.row(DeliveryRecord.self, record.key),
                     known == record,
