@@ -10,12 +10,7 @@ enum NamesCorpus {
         let origin: String
         let display: String
 
-        var bytes: [UInt8] {
-            let digits = hex.compactMap(\.hexDigitValue)
-            return stride(from: 0, to: digits.count, by: 2).map {
-                UInt8(digits[$0] << 4 | digits[$0 + 1])
-            }
-        }
+        var bytes: [UInt8] { Hexadecimal.bytes(hex) ?? [] }
 
         var testDescription: String { "\(id) \(display.prefix(40))" }
     }
