@@ -200,7 +200,9 @@ struct HomeAgent: AgentAccess {
             id: answer["id"]?.string ?? "", ticket: answer["ticket"]?.string,
             role: role.rawValue, usesLeft: uses,
             expires: Timestamp(seconds: answer["expires"]?.integer ?? 0), addresses: addresses,
-            reachesOnlyThisNetwork: addresses.allSatisfy(NetworkEndpoint.isPrivate))
+            reachesOnlyThisNetwork: addresses.allSatisfy {
+                SocketAddress($0)?.isPrivate ?? false
+            })
     }
 
     func invitations() async throws -> [Invitation] {

@@ -8,7 +8,7 @@ package struct FolderSettings: Hashable, Sendable {
     /// Absolute. What others share comes out here.
     package var outbox: BytePath?
     /// Which types are shared and taken.
-    package var accept = [TypePattern.any]
+    package var accept = [MIMEPattern.any]
     /// Patterns of names that are left alone.
     package var ignore = IgnorePatterns.defaults
     /// In bytes; `nil` without limit.
@@ -19,7 +19,7 @@ package struct FolderSettings: Hashable, Sendable {
     package var maxTotal: UInt64?
     package var afterIngest = AfterIngest.keep
     /// Where each published file goes in the outbox.
-    package var layout = LayoutTemplate.standard
+    package var layout = OutboxLayout.standard
     package var onRetract = OnRetract.keep
     /// Permission bits of published files; `nil` for 0666 less the umask.
     package var fileMode: UInt32?

@@ -61,7 +61,7 @@ actor Ingestor {
         self.watcher = watcher
         self.log = log
         reader = FileReader(
-            accept: folder.accept.compactMap { MIMEPattern($0.description) },
+            accept: folder.accept,
             maxSize: folder.maxSize, holder: holder)
         probe = LeaseProbe { file, size in
             do throws(SystemError) {

@@ -64,9 +64,9 @@ actor OutboxWriter {
         self.log = log
         learned = record.learned
         rules = DeliveryDecision.Rules(
-            accept: folder.accept.compactMap { MIMEPattern($0.description) },
+            accept: folder.accept,
             maxSize: folder.maxSize)
-        layout = try OutboxLayout(folder.layout.description)
+        layout = folder.layout
     }
 
     /// Works until cancelled. Throws where the store fails.
