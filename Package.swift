@@ -32,7 +32,9 @@ let package = Package(
                 "CQREncode",
             ],
             swiftSettings: strict),
-        .target(name: "ChuteKit", dependencies: ["ChuteSystem"], swiftSettings: strict),
+        .target(
+            name: "ChuteKit", dependencies: ["ChuteSystem"], exclude: ["Documentation.docc"],
+            swiftSettings: strict),
         .target(
             name: "DropFolder", dependencies: ["ChuteKit", "ChuteSystem"],
             resources: [.embedInCode("../../config/chute.toml")], swiftSettings: strict),

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <malloc.h>
 #include <linux/openat2.h>
 #include <linux/stat.h>
 #include <stdio.h>
@@ -122,3 +123,10 @@ int chute_inherit_access(int file, int folder) {
 int chute_duplicate_onto(int from, int to) { return dup3(from, to, O_CLOEXEC); }
 char **chute_environment(void) { return environ; }
 int chute_memory_file(void) { return memfd_create("chute", MFD_CLOEXEC); }
+
+// Few arenas and big blocks of their own: what a burst needed goes back to the system after it.
+void chute_keep_heap_small(void) {
+    mallopt(M_ARENA_MAX, 2);
+    mallopt(M_MMAP_THRESHOLD, 512 << 10);
+    mallopt(M_TRIM_THRESHOLD, 1 << 20);
+}

@@ -24,10 +24,10 @@ struct HomeAgent: AgentAccess {
     // MARK: Running
 
     func run(moved: Bool) async throws -> ExitCode {
+        let signals = try SignalSequence([.terminate, .interrupt])  // before anything is held
         let configuration = try configuration()
         let agent = try await openWhenFree(configuration, moved)
         let notifier = ServiceNotifier()
-        let signals = try SignalSequence([.terminate, .interrupt])
         log.notice("\(configuration.deviceName) runs, \(home.stateFolder)")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -200,7 +200,9 @@ struct HomeAgent: AgentAccess {
             id: answer["id"]?.string ?? "", ticket: answer["ticket"]?.string,
             role: role.rawValue, usesLeft: uses,
             expires: Timestamp(seconds: answer["expires"]?.integer ?? 0), addresses: addresses,
-            reachesOnlyThisNetwork: addresses.allSatisfy(NetworkEndpoint.isPrivate))
+            reachesOnlyThisNetwork: addresses.allSatisfy {
+                SocketAddress($0)?.isPrivate ?? false
+            })
     }
 
     func invitations() async throws -> [Invitation] {

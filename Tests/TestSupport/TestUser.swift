@@ -25,6 +25,13 @@ package struct TestUser: Hashable, Sendable {
         ]
     }
 
+    /// Makes this process one of the agents' user, for good: for the child of an exit test.
+    /// Calls `setgid` and `setuid`.
+    package static func stopBeingRoot() throws {
+        guard let number = agent.number else { return }
+        guard setgid(number) == 0, setuid(number) == 0 else { throw SystemError.current("setuid") }
+    }
+
     /// Makes the file or folder this user's. Calls `lchown`.
     package func own(_ path: BytePath) throws {
         guard let number else { return }

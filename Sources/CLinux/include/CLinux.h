@@ -48,3 +48,4 @@ int chute_duplicate_onto(int from, int to);               // dup3, O_CLOEXEC
 // The process's own environment; `environ` is a mutable global, which Swift 6 refuses.
 char **chute_environment(void);
 int chute_memory_file(void);                              // memfd_create, closed on exec
+void chute_keep_heap_small(void);                         // mallopt

@@ -52,7 +52,7 @@ struct InitCommand: Command {
         }
         layout = try arguments.text("--layout")
         do {
-            if let layout { _ = try LayoutTemplate(layout) }
+            if let layout { _ = try OutboxLayout(layout) }
         } catch {
             throw CommandError.usage("--layout: \(error.description)")
         }
@@ -73,7 +73,7 @@ struct InitCommand: Command {
 
     private static func endpoint(_ text: String, _ option: String) throws -> String {
         let trimmed = text.drop { $0 == " " }
-        if let endpoint = NetworkEndpoint(String(trimmed)),
+        if let endpoint = SocketAddress(String(trimmed)),
             endpoint.port > 0 || option == "--listen"
         {
             return endpoint.description

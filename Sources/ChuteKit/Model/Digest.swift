@@ -33,15 +33,7 @@ public struct Digest: Hashable, Sendable {
     }
 
     /// 64 lower-case hexadecimal digits.
-    public var hex: String { Self.hex(bytes) }
-
-    static func hex(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(bytes.count * 2)
-        for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
-        return String(decoding: text, as: UTF8.self)
-    }
+    public var hex: String { Hexadecimal.text(bytes) }
 }
 
 extension Digest: Comparable, CustomStringConvertible {

@@ -1,3 +1,5 @@
+import ChuteSystem
+
 /// Names a device: the SHA-256 of its public key (DER SubjectPublicKeyInfo).
 public struct DeviceID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The SHA-256 of the public key.
@@ -77,16 +79,12 @@ public struct DocumentID: Hashable, Comparable, Sendable, CustomStringConvertibl
     init(_ digest: Digest) { bytes = digest.bytes }
 
     /// Hexadecimal digits of all bytes.
-    public var description: String { Digest.hex(bytes) }
+    public var description: String { Hexadecimal.text(bytes) }
 
     /// The id of hexadecimal `text`; `nil` where it is none.
     public init?(hex text: String) {
-        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
-        self.init(
-            bytes: stride(from: 0, to: digits.count, by: 2).map {
-                UInt8(digits[$0] << 4 | digits[$0 + 1])
-            })
+        guard let bytes = Hexadecimal.bytes(text) else { return nil }
+        self.init(bytes: bytes)
     }
 
     /// Orders by the bytes.

@@ -59,13 +59,15 @@ extension Fields {
 
     init(cbor: CBOR) throws(WireError) {
         guard case .map(let entries) = cbor else { throw .malformed("fields are a map") }
-        self.init()
+        var fields: [Field] = []
+        fields.reserveCapacity(entries.count)
         for entry in entries {
             guard case .text(let name) = entry.key, !name.isEmpty else {
                 throw .malformed("a field's name is text, and not empty")
             }
-            self[name] = try Value(cbor: entry.value)
+            fields.append(Field(name: name, value: try Value(cbor: entry.value)))
         }
+        self.init(distinct: fields)
     }
 }
 

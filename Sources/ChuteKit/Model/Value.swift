@@ -55,17 +55,20 @@ public struct Fields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     /// No fields.
     public init() {}
 
+    /// Fields of which no two have one name, in any order.
+    init(distinct fields: [Field]) {
+        all = fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
     /// These fields; of two with one name the later counts.
     public init(dictionaryLiteral elements: (String, Value)...) {
+        all.reserveCapacity(elements.count)
         for (name, value) in elements { self[name] = value }
     }
 
     /// The value of a name, compared byte by byte; `nil` removes it.
     public subscript(name: String) -> Value? {
-        get {
-            let index = position(of: name)
-            return isField(name, at: index) ? all[index].value : nil
-        }
+        get { all.first { $0.name.utf8.elementsEqual(name.utf8) }?.value }
         set {
             let index = position(of: name)
             switch (isField(name, at: index), newValue) {

@@ -82,6 +82,7 @@ final class FetchTransfer {
     }
 
     func startWriteback() {
+        guard pieceCount > 1 else { return }  // a small one is written by the group's sync
         file?.startWriteback(from: 0, count: 0)
     }
 

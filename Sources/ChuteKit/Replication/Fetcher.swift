@@ -49,6 +49,10 @@ actor Fetcher {
     private let hasher = PieceTree.PieceHasher()
     private static let partialLimit = 8
     private static let pageLimit = 1024
+    /// So many small files are asked for in one message.
+    private static let askCount = 64
+    /// Only what an earlier run asked for can have staged bytes.
+    private var isFirstRound = true
 
     init(store: Store, reader: StoreReader, roots: Roots, diagnostics: Diagnostics) {
         self.store = store
@@ -63,6 +67,11 @@ actor Fetcher {
             group.addTask {
                 for await _ in self.store.updates(of: .wants) { try await self.takeUpWants() }
             }
+            group.addTask {
+                for await _ in self.store.updates(of: .withdrawals) {
+                    try await self.forgetWithdrawn()
+                }
+            }
             group.addTask { try await self.retryPaused() }
             defer { group.cancelAll() }
             try await group.next()
@@ -74,12 +83,11 @@ actor Fetcher {
             try await Task.sleep(for: .seconds(30), tolerance: .seconds(10))
             let again = paused.values.sorted { $0.id < $1.id }
             paused = [:]
-            for want in again { try await start(want, isLocal: false) }
+            for want in again { carryOut(try await start(want, isLocal: false)) }
         }
     }
 
     private func takeUpWants() async throws {
-        try await forgetWithdrawn()
         while true {
             let after = lastWant
             let (wants, local) = try await reader.read { snapshot in
@@ -89,10 +97,17 @@ actor Fetcher {
                 }
                 return (wants, Set(local.map(\.id)))
             }
-            guard let last = wants.last else { return }
+            guard let last = wants.last else { break }
             lastWant = last.id
-            for want in wants { try await start(want, isLocal: local.contains(want.id)) }
+            for part in wants.chunks(of: Self.askCount) {
+                var assignments: [FetchPlanner.Assignment] = []
+                for want in part {
+                    assignments += try await start(want, isLocal: local.contains(want.id))
+                }
+                carryOut(assignments)
+            }
         }
+        isFirstRound = false
     }
 
     private func forgetWithdrawn() async throws {
@@ -113,29 +128,36 @@ actor Fetcher {
         progress.ended(attachment)
     }
 
-    private func start(_ want: Want, isLocal: Bool) async throws {
+    /// Begins with a want; what is to be asked for by that.
+    private func start(
+        _ want: Want, isLocal: Bool
+    ) async throws -> [FetchPlanner.Assignment] {
         let attachment = want.attachment
         if let transfer = transfers[attachment] {
             if !transfer.wants.contains(where: { $0.id == want.id }) {
                 transfer.wants.append(want)
             }
-            return
+            return []
         }
         if attachment.byteCount == 0 {
-            return finishEmpty(want)
+            finishEmpty(want)
+            return []
         }
-        if isLocal, try await copyFromHere(want) { return }
-        let layer = try await reader.read { try $0.layer(of: attachment) }
+        if isLocal, try await copyFromHere(want) { return [] }
+        let pieces = PieceTree.pieceCount(length: attachment.byteCount)
+        let layer =
+            pieces == 1 ? [] : try await reader.read { try $0.layer(of: attachment) }
         guard transfers[attachment] == nil else { return try await start(want, isLocal: false) }
         let transfer = FetchTransfer(want: want, layer: layer)
         transfers[attachment] = transfer
-        let staged = transfer.stagedPieces(in: roots)
-        let pieces = PieceTree.pieceCount(length: attachment.byteCount)
-        carryOut(
-            planner.add(
-                attachment, pieces: (0..<pieces).lazy.filter { !staged.contains($0) },
-                needsLayer: pieces > 1 && layer == nil, source: want.source))
+        let staged = isFirstRound ? transfer.stagedPieces(in: roots) : []
+        let assignments = planner.add(
+            attachment, pieces: (0..<pieces).lazy.filter { !staged.contains($0) },
+            needsLayer: pieces > 1 && layer == nil, source: want.source)
+        guard !staged.isEmpty else { return assignments }
+        carryOut(assignments)
         await checkStaged(staged.sorted(), of: transfer)
+        return []
     }
 
     /// Hashes what an earlier run left in the staged file, while the rest is fetched already.
@@ -385,4 +407,13 @@ actor Fetcher {
 
     /// The attachments that nobody who is connected has.
     func stalled() -> [AttachmentID] { transfers.keys.filter { planner.isStalled($0) } }
+}
+
+extension Array {
+    /// The elements in their order, `count` at a time.
+    fileprivate func chunks(of count: Int) -> [ArraySlice<Element>] {
+        stride(from: 0, to: self.count, by: count).map {
+            self[$0..<Swift.min($0 + count, self.count)]
+        }
+    }
 }

@@ -62,7 +62,7 @@ extension PeerSession {
             } catch { refused.append(error) }
         }
         let received = parts
-        refused += try await context.store.write { transaction in
+        refused += try await context.store.write(durable: .withNext) { transaction in
             try transaction.receive(received, upTo: page.end, from: peer)
         }
         if !refused.isEmpty {

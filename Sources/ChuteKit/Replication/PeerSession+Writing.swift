@@ -27,6 +27,12 @@ extension PeerSession {
         guard let peer else { return }
         hasNewChanges = false
         try await tellInterested()
+        if sentThrough == 0, !isIntroduced {
+            isIntroduced = true
+            let page = try await context.reader.read { try $0.introduction() }
+            unacknowledged += 1
+            try channel.send(.changes, page.cbor)
+        }
         let (after, since) = (sentThrough, learnedBefore)
         let page = try await context.reader.read {
             try $0.changes(after: after, for: peer, since: since)

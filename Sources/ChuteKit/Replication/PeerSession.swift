@@ -46,6 +46,8 @@ actor PeerSession {
     var learnedBefore: UInt64 = 0
     var unacknowledged = 0
     var hasNewChanges = true
+    /// Members and names were sent ahead of a stream from the start.
+    var isIntroduced = false
     var serving: [PieceRequest] = []
     var servingHead = 0
     var blobs: BlobServer

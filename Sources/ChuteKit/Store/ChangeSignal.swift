@@ -20,6 +20,8 @@ public struct Topics: OptionSet, Hashable, Sendable {
     public static let wants = Topics(rawValue: 16)
     /// Bytes that lie here now, or no more.
     public static let locations = Topics(rawValue: 32)
+    /// Wants that were taken back.
+    static let withdrawals = Topics(rawValue: 128)
     /// What other processes ask.
     public static let requests = Topics(rawValue: 64)
 }

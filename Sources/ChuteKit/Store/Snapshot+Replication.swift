@@ -76,6 +76,25 @@ extension Snapshot {
         return page
     }
 
+    /// What a peer has to know before all else: who belongs to the space, and what each device
+    /// is called. It comes again in its place in the stream, and is known by then.
+    func introduction() throws -> ChangePage {
+        var page = ChangePage()
+        try database.prepare(
+            """
+            SELECT b.header, b.signature, c.body FROM changes c JOIN batches b ON b.id = c.batch
+            WHERE c.kind = 3 AND c.hash IS NOT NULL
+            UNION ALL SELECT b.header, b.signature, c.body FROM documents d
+            JOIN changes c ON c.hash = d.change JOIN batches b ON b.id = c.batch
+            WHERE d.collection = ? LIMIT 4096
+            """
+        ).forEach(DeviceProfile.collection) {
+            page.parts.append(
+                .init(header: $0.bytes(0), signature: $0.bytes(1), changes: [$0.bytes(2)]))
+        }
+        return page
+    }
+
     /// How far the stream from `peer` has come here.
     func cursor(from peer: DeviceID) throws -> Cursor? {
         try database.prepare("SELECT n, tag FROM cursors WHERE peer = ?")

@@ -60,13 +60,26 @@ public actor Store {
     var membership: Membership { state.membership }
     var sharedKey: SharedKey? { state.sharedKey }
 
+    /// When what a transaction wrote survives a power cut.
+    public enum Durability: Sendable {
+        /// When `write` returns.
+        case now
+        /// With the next transaction that is durable at once. For what a peer or a look at the
+        /// disk brings again: a cut takes it back as a whole, in the order of the commits.
+        case withNext
+    }
+
     /// Runs `body` in one transaction; all of it is durable when this returns, or, when `body`
     /// or the commit throws, nothing of it happened.
     ///
     /// `body` must not block on anything but the database.
     public func write<Result: Sendable>(
-        _ body: @Sendable (Transaction) throws -> Result
+        durable: Durability = .now, _ body: @Sendable (Transaction) throws -> Result
     ) throws -> Result {
+        if durable == .withNext { try connection.execute("PRAGMA synchronous = NORMAL") }
+        defer {
+            if durable == .withNext { restoreDurability() }
+        }
         var done: WritingState?
         var touched: Topics = []
         let result = try connection.transaction(.immediate) {
@@ -82,6 +95,13 @@ public actor Store {
         if let done { state = done }
         signal.fire(touched)
         return result
+    }
+
+    private func restoreDurability() {
+        do { try connection.execute("PRAGMA synchronous = FULL") } catch {
+            // Going on without would break the promise of every later commit.
+            preconditionFailure("the database does not take synchronous = FULL: \(error)")
+        }
     }
 
     /// Tells those who wait on `topics` to look again, after another process wrote.

@@ -69,13 +69,17 @@ extension Transaction {
 
     /// The row of a batch, made where there is none yet.
     func insert(_ batch: SignedBatch) throws -> Int64 {
+        if let known = batchIDs[batch.signature] { return known }
         let hash = Digest(hashing: batch.header, batch.signature).bytes
         let known = try database.prepare("SELECT id FROM batches WHERE hash = ?")
             .first(hash) { $0.int64(0) }
-        if let known { return known }
-        try database.prepare("INSERT INTO batches (hash, header, signature) VALUES (?, ?, ?)")
-            .run(hash, batch.header, batch.signature)
-        return database.lastInsertedRow
+        if known == nil {
+            try database.prepare("INSERT INTO batches (hash, header, signature) VALUES (?, ?, ?)")
+                .run(hash, batch.header, batch.signature)
+        }
+        let id = known ?? database.lastInsertedRow
+        batchIDs[batch.signature] = id
+        return id
     }
 
     /// Leaves of a superseded change only its number and tag, which a cursor may name.

@@ -96,6 +96,14 @@ extension Snapshot {
     }
 }
 
+extension Snapshot {
+    /// The bytes of all files of a root that are known.
+    public func byteCount(inRoot root: Int64) throws -> UInt64 {
+        try database.prepare("SELECT coalesce(sum(length), 0) FROM locations WHERE root = ?")
+            .first(root) { $0.uint64(0) } ?? 0
+    }
+}
+
 extension Transaction {
     /// Records that a file has the bytes of `attachment`. `layer` as `HashedFile` gave it, if
     /// the bytes were hashed for this.
@@ -140,10 +148,15 @@ extension Transaction {
             source: source)
     }
 
+    /// Forgets a want that came to its end.
+    public func finish(want id: Int64) throws {
+        try database.prepare("DELETE FROM wants WHERE id = ?").run(id)
+    }
+
     /// Takes back a want, fetched or not. The staged file is the caller's.
     public func unwant(_ id: Int64) throws {
         try database.prepare("DELETE FROM wants WHERE id = ?").run(id)
-        touched.insert(.wants)
+        touched.insert(.withdrawals)
     }
 
     /// Gives the folder with this mark its number; later calls give the same.

@@ -12,6 +12,8 @@ public final class Transaction: Snapshot {
     /// Own changes that wait for their signature at the end.
     private var unsigned: [Change] = []
     var membersChanged = false
+    /// The batches that this transaction met, by their signature.
+    var batchIDs: [[UInt8]: Int64] = [:]
 
     init(database: Connection, key: DeviceKey, state: WritingState, now: UInt64) {
         self.state = state

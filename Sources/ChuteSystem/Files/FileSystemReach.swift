@@ -31,7 +31,7 @@ package enum FileSystemReach: Sendable {
         0x5346_414F, 0x6B41_4653,  // AFS, kAFS
         0x7375_7245,  // Coda
         0x564C,  // NCP
-        0x7461_636F, 0x0116_1970,  // OCFS2, GFS2
+        0x7461_636F, 0x0116_1970, 0x0BD0_0BD0,  // OCFS2, GFS2, Lustre
         0x786F_4256, 0xBACB_ACBC, 0x7C7C_6673,  // shares of virtual machines
     ]
 }

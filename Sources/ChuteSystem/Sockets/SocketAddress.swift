@@ -11,19 +11,34 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// `nil` where `text` is not a host and a port.
+    /// Reads `host:port` or `[address]:port`; `nil` where it is neither. Resolves nothing.
     package init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"),
-            let port = UInt16(text[text.index(after: colon)...])
+        guard let colon = text.lastIndex(of: ":") else { return nil }
+        let digits = text[text.index(after: colon)...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = UInt16(digits)
         else { return nil }
         var host = text[..<colon]
-        if host.hasPrefix("["), host.hasSuffix("]") {
+        if host.first == "[" {
+            guard host.last == "]", host.contains(":") else { return nil }
             host = host.dropFirst().dropLast()
-        } else if host.contains(":") {
-            return nil
+            guard host.utf8.allSatisfy({ Self.isInAddress($0) }) else { return nil }
+        } else {
+            guard host.utf8.allSatisfy({ Self.isInName($0) }) else { return nil }
         }
-        guard !host.isEmpty, !host.contains(where: \.isWhitespace) else { return nil }
+        guard !host.isEmpty, host.utf8.count <= 255 else { return nil }
         self.init(host: String(host), port: port)
+    }
+
+    private static func isInName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true  // letters, digits, -._
+        default: byte >= 0x80
+        }
+    }
+
+    private static func isInAddress(_ byte: UInt8) -> Bool {
+        isInName(byte) && byte < 0x80 || byte == 0x3A || byte == 0x25  // and a %zone
     }
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

@@ -182,9 +182,10 @@ extension OutboxWriter {
                 }
         }
         guard !due.isEmpty else { return 0 }
-        let (rules, start, free) = (rules, place.staging.start, try availableSpace(place))
+        let (rules, start) = (rules, place.staging.start)
+        let space = try await availableSpace(place)
         return try await chute.store.write { transaction in
-            var budget = SpaceBudget(available: free)
+            var budget = space
             var count = 0
             for record in due {
                 guard let document = try transaction.document(record.document, in: collection)

@@ -84,7 +84,7 @@ package struct StatusReader: Sendable {
 
     private func folder(
         _ settings: FolderSettings, _ state: String, _ members: [Member],
-        _ snapshot: Snapshot, _ live: Fields?
+        _ snapshot: Snapshot, _ live: Fields?, skippedLimit: Int = 100
     ) throws -> StatusReport.FolderState {
         var report = StatusReport.FolderState(
             collection: settings.collection, inbox: settings.inbox, outbox: settings.outbox,
@@ -124,38 +124,38 @@ package struct StatusReader: Sendable {
                 {
                     let document = try snapshot.document(row.document, in: settings.collection)
                     let path = document?.fields.flatMap(FileDocument.init)?.joinedPath ?? ""
-                    report.add(path, row.reason, row.detail)
+                    report.add(path, row.reason, row.detail, skippedLimit)
                 }
             }
         }
         if let inbox = settings.inbox,
             let root = try snapshot.row(FolderRecord.self, FolderRecord.key(.inbox, inbox))?.root
         {
-            try addSkipped(root, snapshot, live, &report)
+            try addSkipped(root, snapshot, live, skippedLimit, &report)
         }
         return report
     }
 
     private func addSkipped(
-        _ root: Int64, _ snapshot: Snapshot, _ live: Fields?,
+        _ root: Int64, _ snapshot: Snapshot, _ live: Fields?, _ limit: Int,
         _ report: inout StatusReport.FolderState
     ) throws {
         let prefix = folderKey(root)
         for skip in try snapshot.rows(SkipRecord.self, after: prefix) {
             guard skip.key.starts(with: prefix) else { break }
-            report.add(skip.path, skip.reason, skip.detail)
+            report.add(skip.path, skip.reason, skip.detail, limit)
         }
         for record in try snapshot.rows(InboxRecord.self, after: prefix) {
             guard record.key.starts(with: prefix) else { break }
             if let note = record.note, !record.wasSeenAbsent {
-                report.add(record.path, note.reason.rawValue, "shared, with this doubt")
+                report.add(record.path, note.reason.rawValue, "shared, with this doubt", limit)
             }
         }
         for busy in live?["busy"]?.array ?? [] {
             guard let fields = busy.map, fields["root"]?.integer == root,
                 let path = fields["path"]?.bytes, let reason = fields["reason"]?.string
             else { continue }
-            report.add(BytePath(bytes: path), reason, "waits until it is whole")
+            report.add(BytePath(bytes: path), reason, "waits until it is whole", limit)
         }
     }
 
@@ -191,7 +191,7 @@ package struct StatusReader: Sendable {
             names[member.id] = member.profile?.name ?? member.id.short
         }
         for settings in configuration.folders {
-            let report = try folder(settings, "", [], snapshot, nil)
+            let report = try folder(settings, "", [], snapshot, nil, skippedLimit: .max)
             list.skipped += report.skipped
             guard !onlySkipped else { continue }
             let outbox = try settings.outbox.flatMap {
@@ -239,9 +239,11 @@ package struct StatusReader: Sendable {
 }
 
 extension StatusReport.FolderState {
-    fileprivate mutating func add(_ path: BytePath, _ reason: String, _ detail: String) {
+    fileprivate mutating func add(
+        _ path: BytePath, _ reason: String, _ detail: String, _ limit: Int
+    ) {
         skippedTotal[reason, default: 0] += 1
-        if skipped.count < 100 {
+        if skipped.count < limit {
             skipped.append(.init(path: path, reason: reason, detail: detail))
         }
     }

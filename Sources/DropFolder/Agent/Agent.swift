@@ -51,8 +51,9 @@ package final class Agent: Sendable {
                     path: inbox.path, filter: folder.settings.filter
                 ) { Self.isRoot($0, identity) }
                 ingestors[inbox.root] = Ingestor(
-                    chute: chute, folder: folder.settings, root: inbox.root, watcher: watcher,
-                    log: log)
+                    chute: chute, folder: folder.settings,
+                    retention: configuration.store.retention, root: inbox.root,
+                    watcher: watcher, log: log)
             }
             if let outbox = folder.outbox {
                 writers[outbox.root] = try OutboxWriter(

@@ -142,7 +142,7 @@ extension FolderSettings {
 extension RootIdentity {
     /// What the mark file begins with; empty where there is none.
     var markPrefix: [UInt8] {
-        if case .marked(let id) = self { Array(Self.hex(id).utf8) } else { [] }
+        if case .marked(let id) = self { Array(Hexadecimal.text(id).utf8) } else { [] }
     }
 }
 

@@ -35,7 +35,7 @@ extension ConfigurationReader {
             case "layout":
                 guard let text = string(entry) else { continue }
                 do {
-                    settings.layout = try LayoutTemplate(text)
+                    settings.layout = try OutboxLayout(text)
                 } catch {
                     report(entry, error.description)
                 }
@@ -90,9 +90,9 @@ extension ConfigurationReader {
 
     private enum AfterIngestWord: String, CaseIterable { case keep, delete, move }
 
-    private mutating func pattern(_ value: TOMLValue) -> TypePattern? {
+    private mutating func pattern(_ value: TOMLValue) -> MIMEPattern? {
         guard let text = string(value, for: "accept") else { return nil }
-        if let pattern = TypePattern(text) { return pattern }
+        if let pattern = MIMEPattern(text) { return pattern }
         report(
             value.position,
             "\"\(text)\" is no type, expected \"image/jpeg\", \"image/*\" or \"*/*\"")

@@ -59,8 +59,8 @@ extension ConfigurationReader {
         }
     }
 
-    private mutating func endpoint(_ text: String, _ value: TOMLValue) -> NetworkEndpoint? {
-        if let endpoint = NetworkEndpoint(text) { return endpoint }
+    private mutating func endpoint(_ text: String, _ value: TOMLValue) -> SocketAddress? {
+        if let endpoint = SocketAddress(text) { return endpoint }
         report(
             value.position,
             "\"\(text)\" is no address, expected \"host:port\" or \"[address]:port\"")

@@ -8,9 +8,9 @@ package struct FolderSettings: Hashable, Sendable {
     /// Absolute. What others share comes out here.
     package var outbox: BytePath?
     /// Which types are shared and taken.
-    package var accept = [TypePattern.any]
+    package var accept = [MIMEPattern.any]
     /// Patterns of names that are left alone.
-    package var ignore = Self.standardIgnore
+    package var ignore = IgnorePatterns.defaults
     /// In bytes; `nil` without limit.
     package var maxSize: UInt64?
     /// What stays free on the outbox's file system, in bytes.
@@ -19,7 +19,7 @@ package struct FolderSettings: Hashable, Sendable {
     package var maxTotal: UInt64?
     package var afterIngest = AfterIngest.keep
     /// Where each published file goes in the outbox.
-    package var layout = LayoutTemplate.standard
+    package var layout = OutboxLayout.standard
     package var onRetract = OnRetract.keep
     /// Permission bits of published files; `nil` for 0666 less the umask.
     package var fileMode: UInt32?
@@ -41,13 +41,4 @@ package struct FolderSettings: Hashable, Sendable {
 
     /// What becomes of a delivered file that its origin takes back.
     package enum OnRetract: String, CaseIterable, Sendable { case keep, trash }
-
-    /// Left alone unless `ignore` says otherwise: what editors, browsers, desktops and other
-    /// synchronisers leave behind.
-    package static let standardIgnore = [
-        "*.part", "*.crdownload", "*.download", "*.tmp", "*.~tmp~", "~$*", ".~lock.*",
-        ".goutputstream-*", ".fuse_hidden*", ".nfs*", ".syncthing.*", ".dat.nosync*", ".Trash-*",
-        ".thumbnails", ".stfolder", ".stversions", ".localized", "@eaDir", ".AppleDouble", "._*",
-        ".DS_Store", "Thumbs.db", "desktop.ini",
-    ]
 }

@@ -1,8 +1,10 @@
+package import ChuteSystem
+
 /// `[transports.tcp]`.
 package struct TCPSettings: Hashable, Sendable {
     package var listen = Listen.standard
     /// Peers to dial, whether or not a ticket named them.
-    package var connect: [NetworkEndpoint] = []
+    package var connect: [SocketAddress] = []
 
     package init() {}
 
@@ -10,11 +12,11 @@ package struct TCPSettings: Hashable, Sendable {
         /// Nothing was said: `[::]:4040`, or the next free port.
         case standard
         /// This very address; when it is in use, the transport waits.
-        case at(NetworkEndpoint)
+        case at(SocketAddress)
         /// Only dials.
         case off
     }
 
     /// Where to listen when nothing is said.
-    package static let standardEndpoint = NetworkEndpoint(host: "::", port: 4040)
+    package static let standardEndpoint = SocketAddress(host: "::", port: 4040)
 }

@@ -75,7 +75,7 @@ extension Ingestor {
             root: root, path: path, reason: reason, detail: detail, fingerprint: print)
         let known = try await chute.reader.read { try $0.row(SkipRecord.self, record.key) }
         guard known != record else { return }
-        try await chute.store.write { try $0.put(record) }
+        try await chute.store.write(durable: .withNext) { try $0.put(record) }
         log.info("skipped \(path): \(reason.rawValue)\(detail.isEmpty ? "" : " (\(detail))")")
     }
 

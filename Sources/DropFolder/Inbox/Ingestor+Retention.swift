@@ -6,11 +6,13 @@ extension Ingestor {
     private static let retentionPause = Duration.seconds(20)
     private static let pageCount = 256
 
-    /// Looks again after receipts came, at most every 20 s.
+    /// Looks again after receipts came, at most every 20 s; sooner where files are to go.
     func releaseDelivered() async throws {
         for await _ in chute.store.updates(of: [.receipts, .members]) {
-            try await releaseOnce()
-            try await Task.sleep(for: Self.retentionPause, tolerance: .seconds(5))
+            if retention != .forever { try await releaseOnce() }
+            if afterIngest != .keep { try await takeDelivered() }
+            let pause = afterIngest == .keep ? Self.retentionPause : .seconds(2)
+            try await Task.sleep(for: pause, tolerance: pause / 4)
         }
     }
 
@@ -25,13 +27,17 @@ extension Ingestor {
         let prefix = after
         while let inbox = watcher.root {
             let start = after
+            let old = try heldTooLong(in: inbox)
             let (due, end) = try await chute.reader.read { snapshot in
                 let members = try snapshot.members().map(\.id).filter { $0 != snapshot.device }
                 let page = try snapshot.rows(InboxRecord.self, after: start, limit: Self.pageCount)
                     .prefix { $0.key.starts(with: prefix) }
-                let rows = try page.filter {
-                    try $0.held != nil
-                        && snapshot.isAnswered($0.document, in: collection, by: members)
+                let takers = try snapshot.takers(of: collection, among: members)
+                let rows = try page.filter { row in
+                    guard let held = row.held else { return false }
+                    return try snapshot.isAnswered(row.document, in: collection, by: takers)
+                        || old.contains(held)
+                            && snapshot.isDelivered(row.document, in: collection)
                 }
                 return (Due(rows: rows), page.count == Self.pageCount ? page.last?.key : nil)
             }
@@ -46,7 +52,9 @@ extension Ingestor {
         let (root, collection) = (root, collection)
         let prefix = folderKey(root)
         let due = try await chute.reader.read { snapshot in
-            let members = try snapshot.members().map(\.id).filter { $0 != snapshot.device }
+            let members = try snapshot.takers(
+                of: collection,
+                among: snapshot.members().map(\.id).filter { $0 != snapshot.device })
             let orphans = try snapshot.rows(OrphanRecord.self, after: prefix)
                 .prefix { $0.key.starts(with: prefix) }
             return Due(
@@ -56,6 +64,16 @@ extension Ingestor {
         }
         guard let inbox = watcher.root else { return }
         try await release(due, in: inbox)
+    }
+
+    /// The held files that are older than a limited retention.
+    private func heldTooLong(in inbox: InboxRoot) throws -> Set<BytePath> {
+        guard case .atMost(let limit) = retention else { return [] }
+        let oldest = OutboxWriter.wallClock() - limit.components.seconds * 1_000_000_000
+        return try Set(
+            holder.names(in: inbox).filter {
+                try inbox.folder.status(of: $0).map { $0.changed < oldest } ?? false
+            })
     }
 
     /// Records first, then unlinks; and takes the fingerprint anew, which unlinking moves.
@@ -122,6 +140,19 @@ extension Ingestor {
 }
 
 extension Snapshot {
+    /// The members that take a collection, as far as they said.
+    func takers(of collection: String, among members: [DeviceID]) throws -> [DeviceID] {
+        try members.filter { try profile(of: $0)?.collections.contains(collection) ?? true }
+    }
+
+    /// Whether any other device has the document.
+    func isDelivered(_ document: DocumentID, in collection: String) throws -> Bool {
+        guard let document = try self.document(document, in: collection) else { return true }
+        return try receipts(for: document).contains {
+            $0.key != device && $0.value.state == .delivered
+        }
+    }
+
     /// Whether every one of `members`, at least one, has a receipt for a document of this
     /// device, or the document is taken back.
     func isAnswered(

@@ -22,6 +22,9 @@ actor Ingestor {
     private let probe: LeaseProbe
     private let reader: FileReader
     let holder = HeldFiles()
+    /// What becomes of a file that another device has.
+    let afterIngest: FolderSettings.AfterIngest
+    let retention: Configuration.Retention
     var tracker = SettleTracker()
     var history = NameHistory()
     private var settled: [Settled] = []
@@ -32,6 +35,8 @@ actor Ingestor {
     private let timer: any DispatchSourceTimer
     private let start = ContinuousClock.now
     private var unsynced = false
+    /// What an earlier run left in the inbox's own folder was looked through.
+    private var isReconciled = false
 
     private struct Settled {
         let path: BytePath
@@ -43,15 +48,20 @@ actor Ingestor {
     private static let groupByteCount: UInt64 = 64 << 20
     private static let groupCount = 256
 
-    init(chute: Chute, folder: FolderSettings, root: Int64, watcher: InboxWatcher, log: Log) {
+    init(
+        chute: Chute, folder: FolderSettings, retention: Configuration.Retention, root: Int64,
+        watcher: InboxWatcher, log: Log
+    ) {
         executor = QueueExecutor(label: "chute.ingest")
         self.chute = chute
         collection = folder.collection
+        afterIngest = folder.afterIngest
+        self.retention = retention
         self.root = root
         self.watcher = watcher
         self.log = log
         reader = FileReader(
-            accept: folder.accept.compactMap { MIMEPattern($0.description) },
+            accept: folder.accept,
             maxSize: folder.maxSize, holder: holder)
         probe = LeaseProbe { file, size in
             do throws(SystemError) {
@@ -72,7 +82,6 @@ actor Ingestor {
         if let failure = reader.typeFailure {
             log.warning("types are told by own looks alone, libmagic cannot be used: \(failure)")
         }
-        try await reconcileHeld()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.watcher.run() }
             group.addTask { try await self.takeSightings() }
@@ -87,6 +96,11 @@ actor Ingestor {
     private func takeSightings() async throws {
         while let sightings = await watcher.next() {
             try await take(sightings)
+            if !isReconciled, watcher.root != nil {
+                isReconciled = true
+                try await reconcileHeld()
+                try await returnTaken()
+            }
             try await comeBack()
             while !settled.isEmpty { try await ingestGroup() }
             try await noteAbsent()
@@ -107,11 +121,12 @@ actor Ingestor {
     private func take(_ sightings: [InboxSighting]) async throws {
         let known = try await unchanged(among: sightings)
         for sighting in sightings {
+            if let event = sighting.nameEvent { history.handle(event, now: now) }
             switch sighting {
             case .file(let path, let kind):
                 scan.saw(path)
                 if known.contains(path), kind.isLook { continue }
-                try await handle(path, kind)
+                if let event = sighting.settleEvent { try await handle(path, event) }
             case .skipped(let path, let reason, let kind):
                 try await handleSkipped(path, reason, kind)
             case .folderMovedFrom(let folder): try await folderLeft(folder)
@@ -148,26 +163,7 @@ actor Ingestor {
         }
     }
 
-    private func handle(_ path: BytePath, _ kind: InboxSighting.Kind) async throws {
-        let event: SettleTracker.Event
-        switch kind {
-        case .created:
-            history.handle(.created(path), now: now)
-            event = .seen(path, .created)
-        case .closedWrite: event = .seen(path, .closedWrite)
-        case .modified: event = .modified(path)
-        case .attributes: event = .attributes(path)
-        case .deleted:
-            history.handle(.deleted(path), now: now)
-            event = .vanished(path)
-        case .movedFrom(let cookie):
-            history.handle(.movedFrom(path, cookie: cookie), now: now)
-            event = .vanished(path)
-        case .movedTo(let cookie):
-            history.handle(.movedTo(path, cookie: cookie), now: now)
-            event = .seen(path, .movedTo)
-        case .scanned: event = .seen(path, .scanned)
-        }
+    private func handle(_ path: BytePath, _ event: SettleTracker.Event) async throws {
         if case .vanished = event {
             settled.removeAll { $0.path == path }
             try await forgetSkip(path)

@@ -68,7 +68,8 @@ package struct NameHistory: Sendable {
         switch names[path] {
         case nil: .undisturbed
         case .present(let continuity): continuity
-        case .absent: .seenAbsent
+        // Who asks has a file of this name: how it came is in events that are still to come.
+        case .absent: .undisturbed
         }
     }
 

@@ -44,7 +44,7 @@ struct DeliveryWriting {
         record.attachment = file.attachment
         guard budget.take(file.attachment.byteCount) else {
             record.state = .waiting
-            record.reason = SkipReason.noSpace.rawValue
+            record.reason = budget.reason.rawValue
             record.detail = "\(file.attachment.byteCount) bytes do not fit"
             return try transaction.put(record)
         }

@@ -3,7 +3,7 @@
 /// Placeholders: `{peer}`, `{path}`, `{name}`, `{type}`, `{year}`, `{month}`, `{day}`,
 /// `{collection}`. Expansion works on bytes; what it gives still passes `OutboxNaming`, which
 /// refuses or maps each component.
-package struct OutboxLayout: Hashable, Sendable {
+package struct OutboxLayout: Hashable, Sendable, CustomStringConvertible {
     /// What a template is filled with.
     package struct Values: Sendable {
         package var peer: [UInt8]
@@ -28,11 +28,12 @@ package struct OutboxLayout: Hashable, Sendable {
         }
     }
 
-    /// Why a template is no layout.
+    /// Why a template is no layout; described by one sentence without a full stop.
     package enum Problem: Error, Hashable, CustomStringConvertible {
         case unknownPlaceholder(String)
         case unbalancedBrace
-        /// Empty, absolute, or with `.`, `..`, an empty name or a NUL in it.
+        case controlCharacter
+        /// Empty, absolute, or with `.`, `..` or an empty name in it.
         case notARelativePath
         /// Neither `{path}` nor `{name}` in the last component: all files would have one name.
         case namesNoFile
@@ -42,12 +43,14 @@ package struct OutboxLayout: Hashable, Sendable {
         package var description: String {
             switch self {
             case .unknownPlaceholder(let name):
-                "unknown placeholder {\(name)}; known are "
-                    + Placeholder.allCases.map { "{\($0.rawValue)}" }.joined(separator: ", ")
-            case .unbalancedBrace: "a { without its }, or the reverse"
-            case .notARelativePath: "must be a relative path without empty names, `.` and `..`"
-            case .namesNoFile: "the last part must hold {path} or {name}"
-            case .pathIsNotLast: "{path} may stand only in the last part"
+                "{\(name)} is unknown, expected one of "
+                    + Placeholder.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")
+            case .unbalancedBrace: "a brace without its partner in a layout"
+            case .controlCharacter: "a control character in a layout"
+            case .notARelativePath:
+                "a layout is a path below the outbox, without empty names, \".\" and \"..\""
+            case .namesNoFile: "the last part of a layout needs {path} or {name}"
+            case .pathIsNotLast: "{path} stands before the last part of a layout"
             }
         }
     }
@@ -85,8 +88,9 @@ package struct OutboxLayout: Hashable, Sendable {
     }
 
     private static func pieces(of part: [UInt8]) throws(Problem) -> [Piece] {
-        guard !part.isEmpty, part != Array(".".utf8), part != Array("..".utf8), !part.contains(0)
+        guard !part.isEmpty, part != Array(".".utf8), part != Array("..".utf8)
         else { throw .notARelativePath }
+        if part.contains(where: { $0 < 0x20 || $0 == 0x7F }) { throw .controlCharacter }
         var pieces: [Piece] = []
         var rest = part[...]
         while !rest.isEmpty {
@@ -104,6 +108,18 @@ package struct OutboxLayout: Hashable, Sendable {
             rest = rest[(end + 1)...]
         }
         return pieces
+    }
+
+    /// The template as it is written.
+    package var description: String {
+        parts.map { part in
+            part.map { piece in
+                switch piece {
+                case .literal(let bytes): String(decoding: bytes, as: UTF8.self)
+                case .value(let placeholder): "{\(placeholder.rawValue)}"
+                }
+            }.joined()
+        }.joined(separator: "/")
     }
 
     /// The components that `values` give. Only `{path}` may give several.

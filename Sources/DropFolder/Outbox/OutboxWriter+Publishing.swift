@@ -14,7 +14,10 @@ extension OutboxWriter {
     }
 
     func take(_ outcomes: [FetchOutcome]) async throws {
-        guard let place = placeInUse() else { return }  // asked again once it is there
+        guard let place = placeInUse() else {
+            parked += outcomes  // published once the folder is there again
+            return
+        }
         var completed: [FetchOutcome] = []
         for outcome in outcomes {
             switch outcome.result {
@@ -129,7 +132,7 @@ extension OutboxWriter {
         {
             try transaction.removeLocation(root: root, path: old.path)
         }
-        if let want = record.want { try transaction.unwant(want) }
+        if let want = record.want { try transaction.finish(want: want) }
         record.want = nil
         record.staged = nil
         record.copy = copy
@@ -192,13 +195,13 @@ extension OutboxWriter {
         if let staged = try stagedFile(record, place) { try staged.discard() }
         let (root, rules, start) = (root, rules, place.staging.start)
         let collection = folder.collection
-        let free = try availableSpace(place)
+        let space = try await availableSpace(place)
         try await chute.store.write { transaction in
             try transaction.remove(IntentRecord.self, record.key)
             guard let known = try transaction.row(DeliveryRecord.self, record.key),
                 let document = try transaction.document(record.document, in: collection)
             else { return }
-            var budget = SpaceBudget(available: free)
+            var budget = space
             let writing = DeliveryWriting(
                 transaction: transaction, root: root, start: start, rules: rules)
             try writing.fetch(document, known, &budget)

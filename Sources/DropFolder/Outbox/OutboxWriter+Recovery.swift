@@ -14,6 +14,7 @@ extension OutboxWriter {
         }
         for intent in intents { try await recover(intent, place) }
         try await reap(place)
+        try await askAgainForLost(place)
         try await publishStaged(place)
     }
 
@@ -68,6 +69,36 @@ extension OutboxWriter {
             record: record, document: document, attachment: file.attachment)
         try await chute.store.write { transaction in
             try Self.write(plain, outcome, root: root, collection: collection, transaction)
+        }
+    }
+
+    /// Wants whose staged file an earlier start never made: its folder is gone, so that they get
+    /// a place in that of this start.
+    private func askAgainForLost(_ place: Place) async throws {
+        let index = DeliveryRecord.stateIndex(root: root, .fetching)
+        let fetching = try await chute.reader.read {
+            try $0.rows(DeliveryRecord.self, where: "state", is: index)
+        }
+        let lost = try fetching.filter { record in
+            guard let staged = record.staged, staged.parent != place.staging.start else {
+                return record.want == nil
+            }
+            return try stagedFile(record, place) == nil
+        }
+        guard !lost.isEmpty else { return }
+        let (root, rules, start) = (root, rules, place.staging.start)
+        let (collection, space) = (folder.collection, try await availableSpace(place))
+        try await chute.store.write { transaction in
+            var budget = space
+            for record in lost {
+                guard let known = try transaction.row(DeliveryRecord.self, record.key),
+                    known == record,
+                    let document = try transaction.document(record.document, in: collection)
+                else { continue }
+                let writing = DeliveryWriting(
+                    transaction: transaction, root: root, start: start, rules: rules)
+                try writing.fetch(document, known, &budget)
+            }
         }
     }
 

@@ -45,6 +45,8 @@ actor OutboxWriter {
     /// What staged files must be, for the comparison with files of the user.
     var expected: [BytePath: AttachmentID] = [:]
     var expectedTarget: [[[UInt8]]: AttachmentID] = [:]
+    /// What was fetched while the folder was not there.
+    var parked: [FetchOutcome] = []
     let detector = MIMEDetector()
     let hasher = AttachmentHasher()
 
@@ -62,9 +64,9 @@ actor OutboxWriter {
         self.log = log
         learned = record.learned
         rules = DeliveryDecision.Rules(
-            accept: folder.accept.compactMap { MIMEPattern($0.description) },
+            accept: folder.accept,
             maxSize: folder.maxSize)
-        layout = try OutboxLayout(folder.layout.description)
+        layout = folder.layout
     }
 
     /// Works until cancelled. Throws where the store fails.
@@ -138,6 +140,10 @@ actor OutboxWriter {
         }
         isWaiting = false
         try await recover()
+        let late = parked
+        parked = []
+        if !late.isEmpty { try await take(late) }
+        events.post(.look)
     }
 
     private func wait(_ why: String) {
@@ -177,11 +183,10 @@ actor OutboxWriter {
                     in: collection, learnedAfter: after, limit: Self.pageCount)
             }
             guard let last = page.last else { return }
-            var space = try availableSpace(place)
             let (root, rules, key, own) = (root, rules, record.key, chute.device)
-            let free = space
-            let (moves, used) = try await chute.store.write { transaction in
-                var budget = SpaceBudget(available: free)
+            let space = try await availableSpace(place)
+            let moves = try await chute.store.write(durable: .withNext) { transaction in
+                var budget = space
                 var moves: [Document] = []
                 for document in page where document.origin != own {
                     let writing = DeliveryWriting(
@@ -192,22 +197,30 @@ actor OutboxWriter {
                     folder.learned = last.learned
                     try transaction.put(folder)
                 }
-                return (moves, budget.used)
+                return moves
             }
-            space -= min(space, used)
             learned = last.learned
             for document in moves { try await moveOrRetract(document) }
             if page.count < Self.pageCount { return }
         }
     }
 
-    /// The bytes that may still be taken: what is free, less what must stay so, less what was
-    /// promised to wants, within what the outbox may hold altogether.
-    func availableSpace(_ place: Place) throws -> UInt64 {
+    /// The space that may still be taken: what is free less what must stay so, within what the
+    /// outbox may hold altogether.
+    func availableSpace(_ place: Place) async throws -> SpaceBudget {
         let info = try FileSystemInfo.of(
             descriptor: place.publisher.root.folder.descriptor.raw)
-        guard info.freeFiles.map({ $0 > 16 }) ?? true else { return 0 }
-        return info.freeBytes > folder.minFree ? info.freeBytes - folder.minFree : 0
+        let hasNames = info.freeFiles.map { $0 > 16 } ?? true
+        let free =
+            hasNames && info.freeBytes > folder.minFree ? info.freeBytes - folder.minFree : 0
+        guard let total = folder.maxTotal else {
+            return SpaceBudget(available: free, reason: .noSpace)
+        }
+        let root = root
+        let used = try await chute.reader.read { try $0.byteCount(inRoot: root) }
+        let quota = total > used ? total - used : 0
+        return SpaceBudget(
+            available: min(free, quota), reason: quota < free ? .overQuota : .noSpace)
     }
 
     // MARK: What waits
@@ -221,9 +234,9 @@ actor OutboxWriter {
         let again = waiting.filter { $0.want == nil }
         guard !again.isEmpty else { return }
         let (root, rules, start) = (root, rules, place.staging.start)
-        let (collection, free) = (folder.collection, try availableSpace(place))
+        let (collection, space) = (folder.collection, try await availableSpace(place))
         try await chute.store.write { transaction in
-            var budget = SpaceBudget(available: free)
+            var budget = space
             for record in again {
                 guard let document = try transaction.document(record.document, in: collection)
                 else { continue }
@@ -236,11 +249,16 @@ actor OutboxWriter {
 }
 
 /// The space that is left for files that are about to be fetched.
-struct SpaceBudget {
-    let available: UInt64
-    private(set) var used: UInt64 = 0
+struct SpaceBudget: Sendable {
+    private let available: UInt64
+    private var used: UInt64 = 0
+    /// Why a file that does not fit waits.
+    let reason: SkipReason
 
-    init(available: UInt64) { self.available = available }
+    init(available: UInt64, reason: SkipReason) {
+        self.available = available
+        self.reason = reason
+    }
 
     /// Takes `count` bytes; `false` where there are not enough.
     mutating func take(_ count: UInt64) -> Bool {

@@ -10,7 +10,7 @@ package enum RootIdentity: Hashable, Sendable {
     /// One line for a row.
     package var text: String {
         switch self {
-        case .marked(let id): "mark:" + Self.hex(id)
+        case .marked(let id): "mark:" + Hexadecimal.text(id)
         case .place(let fileSystem, let inode, let birth): "place:\(fileSystem):\(inode):\(birth)"
         }
     }
@@ -18,7 +18,7 @@ package enum RootIdentity: Hashable, Sendable {
     /// Reads `text` back; `nil` where it is something else.
     package init?(text: String) {
         let words = text.split(separator: ":")
-        if words.count == 2, words[0] == "mark", let id = Self.bytes(ofHex: words[1]) {
+        if words.count == 2, words[0] == "mark", let id = Hexadecimal.bytes(words[1]) {
             self = .marked(id)
         } else if words.count == 4, words[0] == "place", let fileSystem = UInt64(words[1]),
             let inode = UInt64(words[2]), let birth = Int64(words[3])
@@ -26,18 +26,6 @@ package enum RootIdentity: Hashable, Sendable {
             self = .place(fileSystem: fileSystem, inode: inode, birth: birth)
         } else {
             return nil
-        }
-    }
-
-    static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-
-    static func bytes(ofHex text: Substring) -> [UInt8]? {
-        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map {
-            UInt8(digits[$0] << 4 | digits[$0 + 1])
         }
     }
 }

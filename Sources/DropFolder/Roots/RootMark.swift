@@ -1,3 +1,5 @@
+import ChuteSystem
+
 /// What `.chute/id` in an inbox or outbox says: which folder this is, and what it is used for.
 ///
 /// Text: the id as 32 hexadecimal digits, then a line `inbox SPACE` or `outbox SPACE` for each
@@ -28,7 +30,7 @@ package struct RootMark: Hashable, Sendable {
     package init?(text: [UInt8]) {
         guard let string = String(validating: text, as: UTF8.self) else { return nil }
         let lines = string.split(separator: "\n")
-        guard let first = lines.first, let id = RootIdentity.bytes(ofHex: first), id.count == 16
+        guard let first = lines.first, let id = Hexadecimal.bytes(first), id.count == 16
         else { return nil }
         self.id = id
         uses = lines.dropFirst().prefix(64).compactMap { line in
@@ -42,6 +44,6 @@ package struct RootMark: Hashable, Sendable {
 
     package var text: [UInt8] {
         let lines = uses.map { "\($0.kind.rawValue) \($0.space ?? "-")\n" }
-        return Array((RootIdentity.hex(id) + "\n" + lines.joined()).utf8)
+        return Array((Hexadecimal.text(id) + "\n" + lines.joined()).utf8)
     }
 }

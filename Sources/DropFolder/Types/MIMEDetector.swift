@@ -43,6 +43,7 @@ package final class MIMEDetector {
         guard !bounded.head.isEmpty else { return .empty }
         let name = FileExtension(of: name)
         if let type = try ownLook(bounded, name) { return type.canonical }
+        if NoiseLook.isNoise(bounded.head) { return .octetStream }
         let start = try bounded.read(at: 0, count: Self.magicLength)
         return refined(baseType(start), start, name).canonical
     }

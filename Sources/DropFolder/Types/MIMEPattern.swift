@@ -7,8 +7,10 @@ package struct MIMEPattern: Hashable, Sendable, CustomStringConvertible {
     }
 
     private let form: Form
-    /// The pattern as it was written.
-    package let description: String
+    /// Any file.
+    package static let any = MIMEPattern(.anything)
+
+    private init(_ form: Form) { self.form = form }
 
     /// `nil` where `text` is neither a type nor one of the two wildcards.
     package init?(_ text: String) {
@@ -22,7 +24,15 @@ package struct MIMEPattern: Hashable, Sendable, CustomStringConvertible {
         } else {
             return nil
         }
-        description = text
+    }
+
+    /// The pattern as a person writes it; a type by its preferred name.
+    package var description: String {
+        switch form {
+        case .anything: "*/*"
+        case .family(let family): "\(family)/*"
+        case .exact(let type): type.description
+        }
     }
 
     /// Whether `type`, under any of its names, is meant.

@@ -170,7 +170,7 @@ struct MembershipTests {
 
     @Test(arguments: 0..<100)
     func `any facts give the same members in whatever order they come`(_ seed: Int) {
-        var random = SeededRandom(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         var facts = Facts()
         var removals: [Digest] = []
         for _ in 0..<40 {

@@ -89,7 +89,7 @@ struct ModelCodecTests {
 
     @Test(arguments: 0..<40)
     func `base32 of any count of bytes reads back`(_ count: Int) {
-        var random = SeededRandom(seed: UInt64(count))
+        var random = SeededGenerator(seed: UInt64(count))
         let bytes = random.bytes(count)
         let letters = Base32.encode(bytes)
         #expect(Base32.decode(letters) == bytes)

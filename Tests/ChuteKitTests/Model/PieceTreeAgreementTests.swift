@@ -37,7 +37,9 @@ import Testing
                 try file.write(SeededBytes.make(count: length, seed: seed &+ 1), at: 0)
                 let summary = try #require(
                     try PieceTree.FileHasher().summary(of: file, expectedLength: UInt64(length)))
-                ours.append("\(name) \(length) \(hex(summary.id)) \(hex(summary.layer))")
+                ours.append(
+                    "\(name) \(length) \(Hexadecimal.text(summary.id)) \(Hexadecimal.text(summary.layer))"
+                )
             }
             let (status, output) = try Self.run(
                 ["-W", "ignore", "-c", Self.script, folder.description])

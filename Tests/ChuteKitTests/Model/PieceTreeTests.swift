@@ -15,7 +15,8 @@ import Testing
     @Test func `the empty file has the SHA-256 of nothing`() {
         let summary = streamed([], portion: 1)
         #expect(
-            hex(summary.id) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+            Hexadecimal.text(summary.id)
+                == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
         #expect(summary.byteCount == 0 && summary.layer.isEmpty)
         #expect(piecewise([]) == summary)
     }
@@ -189,12 +190,6 @@ import Testing
         let id = PieceTree.root(ofPieceLayer: layer, fileLength: length) ?? []
         return PieceTree.Summary(id: id, byteCount: length, layer: layer)
     }
-}
-
-func hex(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-        decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
 /// Bytes that look random and are the same for each seed.

@@ -12,7 +12,7 @@ struct FaultTests {
     @Test(arguments: 0..<12)
     func `cut again and again at any byte, an attachment arrives whole`(_ seed: Int) async throws {
         try await withTemporaryDirectory { folder in
-            var random = SeededRandom(seed: UInt64(seed))
+            var random = SeededGenerator(seed: UInt64(seed))
             let a = try await TestEngine(folder.appending("a"), identity: identity)
             let proxy = try FaultyProxy(
                 to: try await a.address(),
@@ -44,7 +44,7 @@ struct FaultTests {
 
     @Test func `a half-fetched file goes on after a new start`() async throws {
         try await withTemporaryDirectory { folder in
-            var random = SeededRandom(seed: 9)
+            var random = SeededGenerator(seed: 9)
             let a = try await TestEngine(folder.appending("a"), identity: identity)
             let proxy = try FaultyProxy(
                 to: try await a.address(), faults: .init(silentAfter: 9_000_000))

@@ -69,7 +69,7 @@ struct FetchPlannerTests {
     /// "absent", comes and goes, until in the end one honest holder stays.
     @Test(arguments: 0..<200)
     func `whatever happens, every piece is asked of a holder at last`(_ seed: Int) {
-        var random = SeededRandom(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         var world = World(
             planner: FetchPlanner(limits: .init(requestsPerPeer: 3, bytesPerPeer: 2 << 20)))
         let peers = (1...4).map { Self.device(UInt8($0)) }
@@ -127,7 +127,7 @@ struct FetchPlannerTests {
             note(planner.disconnected(peer))
         }
 
-        mutating func say(_ peer: DeviceID, using random: inout SeededRandom) {
+        mutating func say(_ peer: DeviceID, using random: inout SeededGenerator) {
             guard connected.contains(peer), let id = missing.keys.randomElement(using: &random)
             else { return }
             let pieces: [UInt8] = Bool.random(using: &random) ? [] : [UInt8.random(in: 0...255)]
@@ -140,7 +140,7 @@ struct FetchPlannerTests {
             return first
         }
 
-        mutating func answer(_ peer: DeviceID, using random: inout SeededRandom) {
+        mutating func answer(_ peer: DeviceID, using random: inout SeededGenerator) {
             guard let request = take(peer) else { return }
             switch Int.random(in: 0..<4, using: &random) {
             case 0: note(planner.absent(request.piece, of: request.attachment, at: peer))

@@ -118,7 +118,7 @@ struct SpaceTests {
 
     @Test func `in a chain documents, bytes and receipts pass through the middle`() async throws {
         try await chain { a, b, c in
-            var random = SeededRandom(seed: 1)
+            var random = SeededGenerator(seed: 1)
             let bytes = random.bytes(3_500_000)
             let document = try await a.share(bytes, as: "photo")
             let id = try #require(document["token"]?.attachmentToken?.id)
@@ -257,7 +257,7 @@ struct SpaceTests {
                 folder.appending("c"), identity: identity, listen: address,
                 connect: [try await b.address()])
             try await a.awaitConnection(to: b)
-            var random = SeededRandom(seed: 8)
+            var random = SeededGenerator(seed: 8)
             let bytes = random.bytes(2_000_000)
             let document = try await a.share(bytes, as: "x")
             try await b.awaitDocument(document)

@@ -53,7 +53,7 @@ struct TwoEnginesTests {
     @Test(arguments: [0, 1, 16_384, 1 << 20 - 1, 1 << 20, 1 << 20 + 1, 5_000_001])
     func `an attachment of any size is fetched byte for byte`(_ size: Int) async throws {
         try await withTwo { one, two in
-            var random = SeededRandom(seed: UInt64(size))
+            var random = SeededGenerator(seed: UInt64(size))
             let bytes = random.bytes(size)
             let document = try await one.share(bytes, as: "photo")
             try await two.awaitDocument(document)
@@ -69,7 +69,7 @@ struct TwoEnginesTests {
         _ isOwned: Bool
     ) async throws {
         try await withTwo { one, two in
-            var random = SeededRandom(seed: 10)
+            var random = SeededGenerator(seed: 10)
             let bytes = random.bytes(2_200_000)
             let document = try await one.share(bytes, as: "good")
             let id = try #require(document["token"]?.attachmentToken?.id)
@@ -100,7 +100,7 @@ struct TwoEnginesTests {
 
     @Test func `several wants of one attachment each get a file`() async throws {
         try await withTwo { one, two in
-            var random = SeededRandom(seed: 3)
+            var random = SeededGenerator(seed: 3)
             let bytes = random.bytes(3_000_000)
             let document = try await one.share(bytes, as: "photo")
             try await two.awaitDocument(document)
@@ -113,7 +113,7 @@ struct TwoEnginesTests {
 
     @Test func `a thousand small files and a big one come together`() async throws {
         try await withTwo { one, two in
-            var random = SeededRandom(seed: 5)
+            var random = SeededGenerator(seed: 5)
             let big = random.bytes(20_000_000)
             let document = try await one.share(big, as: "big")
             var small: [BytePath: [UInt8]] = [:]
@@ -138,7 +138,7 @@ struct TwoEnginesTests {
     @Test func `what lies here already needs no peer`() async throws {
         try await withTwo { one, two in
             await one.stop()
-            var random = SeededRandom(seed: 4)
+            var random = SeededGenerator(seed: 4)
             let bytes = random.bytes(2_500_000)
             let document = try await two.share(bytes, as: "photo")
             let id = try #require(document["token"]?.attachmentToken?.id)
@@ -151,7 +151,7 @@ struct TwoEnginesTests {
     @Test func `a file edited after it was shared is never delivered as what it was`() async throws
     {
         try await withTwo { one, two in
-            var random = SeededRandom(seed: 6)
+            var random = SeededGenerator(seed: 6)
             var bytes = random.bytes(3_000_000)
             let document = try await one.share(bytes, as: "photo")
             try await two.awaitDocument(document)

@@ -241,6 +241,5 @@ private struct SplitMix: RandomNumberGenerator {
 }
 
 private func bytes(_ hex: String) -> [UInt8] {
-    let digits = hex.compactMap(\.hexDigitValue)
-    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    Hexadecimal.bytes(hex.filter { $0 != " " }) ?? []
 }

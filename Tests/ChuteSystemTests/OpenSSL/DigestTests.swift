@@ -4,10 +4,10 @@ import Testing
 @Suite struct DigestTests {
     @Test func `known digests come out`() {
         #expect(
-            hex(SHA256.hash([]))
+            Hexadecimal.text(SHA256.hash([]))
                 == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
         #expect(
-            hex(SHA256.hash(Array("abc".utf8)))
+            Hexadecimal.text(SHA256.hash(Array("abc".utf8)))
                 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     }
 
@@ -37,7 +37,9 @@ import Testing
         // Test case 2 there.
         let code = SHA256.authenticationCode(
             for: Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8))
-        #expect(hex(code) == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+        #expect(
+            Hexadecimal.text(code)
+                == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
         #expect(SHA256.authenticationCode(for: [], key: []).count == 32)
     }
 
@@ -47,11 +49,11 @@ import Testing
         let key = SHA256.deriveKey(
             from: secret, salt: Array(0...12), info: Array(0xf0...0xf9), count: 42)
         #expect(
-            hex(key)
+            Hexadecimal.text(key)
                 == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865"
         )
         #expect(
-            hex(SHA256.deriveKey(from: secret, info: [], count: 42))
+            Hexadecimal.text(SHA256.deriveKey(from: secret, info: [], count: 42))
                 == "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d9d201395faa4b61a96c8"
         )
     }
@@ -68,10 +70,4 @@ import Testing
         #expect(SecretBytes.random(count: 32).count == 32)
         #expect(SecretBytes.random(count: 32) != SecretBytes.random(count: 32))
     }
-}
-
-func hex(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-        decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }

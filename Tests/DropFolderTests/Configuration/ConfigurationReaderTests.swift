@@ -58,7 +58,7 @@ struct ConfigurationReaderTests {
         #expect(folder.onRetract == .trash)
         #expect(folder.fileMode == 0o640)
         #expect(folder.folderMode == 0o2770)
-        #expect(configuration.tcp.listen == .at(NetworkEndpoint(host: "::1", port: 0)))
+        #expect(configuration.tcp.listen == .at(SocketAddress(host: "::1", port: 0)))
         #expect(
             configuration.tcp.connect.map(\.description) == ["pi.local:4040", "[fe80::1%eth0]:1"])
         #expect(configuration.store.retention == .atMost(.seconds(30 * 86_400)))
@@ -128,6 +128,7 @@ struct ConfigurationReaderTests {
         "[[folder]]\ninbox = \"a\"\nlayout = \"/{path}\"",
         "[[folder]]\ninbox = \"a\"\nlayout = \"{path\"",
         "[[folder]]\ninbox = \"a\"\nlayout = \"x\"",
+        "[[folder]]\ninbox = \"a\"\nlayout = \"{path}/{name}\"",
         "[[folder]]\ninbox = \"a\"\nlayout = \"{path}/\"",
         "[[folder]]\ninbox = \"a\"\nmax_size = -1", "[[folder]]\ninbox = \"a\"\naccept = \"*/*\"",
         "[transports.tcp]\nlisten = \"4040\"", "[transports.tcp]\nlisten = \"::1:4040\"",

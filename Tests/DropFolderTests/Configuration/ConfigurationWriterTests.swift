@@ -89,7 +89,7 @@ struct ConfigurationWriterTests {
         configuration.folders[0].maxTotal = 12_345
         configuration.folders[0].afterIngest = .move(to: "/done")
         configuration.folders[0].fileMode = 0o640
-        configuration.tcp.listen = .at(NetworkEndpoint(host: "::", port: 1))
+        configuration.tcp.listen = .at(SocketAddress(host: "::", port: 1))
         configuration.store.retention = .atMost(.seconds(90))
         let text = ConfigurationWriter.effective(configuration)
         #expect(try read(Array(text.utf8)) == configuration)

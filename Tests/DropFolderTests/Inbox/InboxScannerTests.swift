@@ -24,7 +24,7 @@ extension Folder {
 }
 
 struct InboxScannerTests {
-    private func scan(
+    fileprivate func scan(
         _ path: BytePath, limit: Int = 2, filter: InboxFilter = InboxFilter()
     ) throws -> (files: [BytePath], skipped: [BytePath: SkipReason], folders: [BytePath]) {
         var scanner = InboxScanner(try InboxRoot(at: path), filter: filter)
@@ -118,13 +118,17 @@ struct InboxScannerTests {
         }
     }
 
-    @Test(.enabled(if: getuid() != 0, "root reads everything"))
-    func `a folder that cannot be read is named`() async throws {
-        try await withTemporaryDirectory { path in
-            let root = try Folder(at: path)
-            try root.makeFolder("closed", mode: 0)
-            #expect(try scan(path).skipped == ["closed": .unreadable])
-            try root.removeFolder("closed")
+    @Test func `a folder that cannot be read is named`() async throws {
+        await #expect(processExitsWith: .success) {
+            try TestUser.stopBeingRoot()
+            try await withTemporaryDirectory { path in
+                let root = try Folder(at: path)
+                try root.makeFolder("closed", mode: 0)
+                let skipped = try InboxScannerTests().scan(path).skipped
+                try root.removeFolder("closed")
+                #expect(skipped == ["closed": .unreadable])
+                guard skipped == ["closed": .unreadable] else { exit(1) }
+            }
         }
     }
 }

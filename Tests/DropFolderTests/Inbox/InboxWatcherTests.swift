@@ -48,7 +48,7 @@ extension InboxSighting {
 @Suite(.timeLimit(.minutes(2)))
 struct InboxWatcherTests {
     /// Calls `body` while a watcher of a fresh folder runs.
-    private func withWatcher(
+    fileprivate func withWatcher(
         _ settings: InboxWatcher.Settings = .init(),
         isOurs: @escaping InboxWatcher.RootCheck = {
             _ in true
@@ -223,17 +223,21 @@ struct InboxWatcherTests {
         }
     }
 
-    @Test(.enabled(if: getuid() != 0, "root reads everything"))
-    func `a folder that becomes readable is looked into`() async throws {
-        try await withWatcher { witness, path in
-            await witness.waitForScan()
-            let root = try Folder(at: path)
-            try root.makeFolder("closed", mode: 0o300)
-            try root.makeFile("closed/a")
-            await witness.wait { $0.contains(.skipped("closed", .unreadable, nil)) }
-            let directory = root.descriptor.raw
-            #expect("closed".withCString { fchmodat(directory, $0, 0o700, 0) } == 0)
-            await witness.wait { $0.contains { $0.isScanned && $0.file == "closed/a" } }
+    @Test func `a folder that becomes readable is looked into`() async throws {
+        await #expect(processExitsWith: .success) {
+            try TestUser.stopBeingRoot()
+            try await InboxWatcherTests().withWatcher { witness, path in
+                await witness.waitForScan()
+                let root = try Folder(at: path)
+                try root.makeFolder("closed", mode: 0o300)
+                try root.makeFile("closed/a")
+                await witness.wait { $0.contains(.skipped("closed", .unreadable, nil)) }
+                let directory = root.descriptor.raw
+                guard "closed".withCString({ fchmodat(directory, $0, 0o700, 0) }) == 0 else {
+                    exit(1)
+                }
+                await witness.wait { $0.contains { $0.isScanned && $0.file == "closed/a" } }
+            }
         }
     }
 

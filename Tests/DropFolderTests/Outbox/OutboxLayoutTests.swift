@@ -18,6 +18,8 @@ import Testing
 
     @Test func `the standard layout is peer and path`() throws {
         #expect(try OutboxLayout("{peer}/{path}") == OutboxLayout.standard)
+        let template = "{collection}/ä {year}-{month}/{name}"
+        #expect(try OutboxLayout(template).description == template)
         #expect(try expand("{peer}/{path}", values()) == ["laptop", "trip", "a.jpg"])
     }
 
@@ -52,6 +54,7 @@ import Testing
             ("/{path}", .notARelativePath),
             ("", .notARelativePath), ("../{path}", .notARelativePath), ("{peer}/x", .namesNoFile),
             ("{path}/{name}", .pathIsNotLast), ("a//{path}", .notARelativePath),
+            ("{peer}/\u{1B}{path}", .controlCharacter),
         ] as [(String, OutboxLayout.Problem)])
     func `a template that cannot work is refused`(template: String, problem: OutboxLayout.Problem) {
         #expect(throws: problem) { try OutboxLayout(template) }

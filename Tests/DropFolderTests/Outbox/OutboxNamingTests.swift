@@ -1,5 +1,6 @@
 import ChuteSystem
 import DropFolder
+import TestSupport
 import Testing
 
 @Suite struct OutboxNamingTests {

@@ -121,15 +121,13 @@ import Testing
 
     @Test(
         arguments: [
-            (0xEF53, false, false, true), (0x6969, true, false, false),
-            (0x4D44, false, true, false),
-            (0x0102_1994, false, false, false), (0xFF53_4D42, true, false, false),
-        ] as [(UInt64, Bool, Bool, Bool)])
+            (0xEF53, false, true), (0x6969, false, false), (0x4D44, true, false),
+            (0x0102_1994, false, false),
+        ] as [(UInt64, Bool, Bool)])
     func `a file system is known by its number`(
-        type: UInt64, isNetwork: Bool, isFolding: Bool, syncsWhole: Bool
+        type: UInt64, isFolding: Bool, syncsWhole: Bool
     ) {
         let kind = FileSystemKind(type: type)
-        #expect(kind.isNetwork == isNetwork)
         #expect(kind.isFolding == isFolding)
         #expect(kind.syncsWhole == syncsWhole)
     }

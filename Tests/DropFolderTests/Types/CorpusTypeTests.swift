@@ -1,4 +1,5 @@
 import DropFolder
+import TestSupport
 import Testing
 
 @Suite(.enabled(if: Corpus.isPresent, "no corpus of real files: set CHUTE_CORPUS"))

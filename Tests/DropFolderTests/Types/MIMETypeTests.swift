@@ -53,6 +53,11 @@ import Testing
     @Test(arguments: ["", "image", "*/jpeg", "image/*x", "im*/x", "/*", "a/b;c=d"])
     func `what is no pattern is refused`(text: String) { #expect(MIMEPattern(text) == nil) }
 
+    @Test(arguments: [("*/*", "*/*"), ("IMAGE/*", "image/*"), ("Video/MP4", "video/mp4")])
+    func `a pattern is shown as it is written in a configuration`(text: String, shown: String) {
+        #expect(MIMEPattern(text)?.description == shown)
+    }
+
     @Test func `vague types say so`() {
         #expect(MIMEType.octetStream.isVague && MIMEType.plainText.isVague)
         #expect(MIMEType("application/x-zip-compressed").canonical.isVague)

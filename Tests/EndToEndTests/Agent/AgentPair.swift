@@ -54,7 +54,9 @@ extension AgentHome {
         // Names first: reading everything again and again would take longer than the transfer.
         let names = Set(expected.files.keys)
         try await eventually(within: limit, "\(names.count) files in the outbox of \(name)") {
-            "there are \(try FolderTree(of: outbox))"
+            let found = try Set(FolderTree.paths(below: outbox))
+            return "missing: \(names.subtracting(found).sorted()), "
+                + "not expected: \(found.subtracting(names).sorted())"
         } holds: {
             try Set(FolderTree.paths(below: outbox)) == names
         }

@@ -77,8 +77,8 @@ struct DeliveryTests {
         source, target = sys.argv[1:]
         file = os.open(os.path.dirname(target), os.O_TMPFILE | os.O_WRONLY, 0o644)
         os.write(file, open(source, "rb").read())
-        # With a folder, or Python would call link, which does not follow.
-        os.link(f"/proc/self/fd/{file}", target, src_dir_fd=file, follow_symlinks=True)
+        here = os.open("/", os.O_RDONLY)  # with a folder given Python calls linkat, which follows
+        os.link(f"/proc/self/fd/{file}", target, src_dir_fd=here, follow_symlinks=True)
         """
 
     private func run(

@@ -1,27 +1,33 @@
-import ChuteSystem
+package import ChuteSystem
 import Glibc
 
 /// The folder of real files beside the project, if it is there: `CHUTE_CORPUS`, or
 /// `../shared/corpus` from the package's root.
-enum Corpus {
-    struct Row: Sendable, CustomStringConvertible {
-        let kind: String
-        let path: BytePath
-        let expected: String
+package enum Corpus {
+    package struct Row: Sendable, CustomStringConvertible {
+        package let kind: String
+        package let path: BytePath
+        package let expected: String
 
-        var description: String { path.description }
+        package init(kind: String, path: BytePath, expected: String) {
+            self.kind = kind
+            self.path = path
+            self.expected = expected
+        }
+
+        package var description: String { path.description }
     }
 
-    static let folder: BytePath = {
+    package static let folder: BytePath = {
         if let set = getenv("CHUTE_CORPUS") { return BytePath(String(cString: set)) }
         var root = BytePath(#filePath)
-        for _ in 0..<4 { root = root.parent }
+        for _ in 0..<3 { root = root.parent }
         return root.parent.appending("shared/corpus")
     }()
 
-    static let isPresent = (try? FileStatus.of(folder.appending("manifest.tsv"))) != nil
+    package static let isPresent = (try? FileStatus.of(folder.appending("manifest.tsv"))) != nil
 
-    static func rows() throws -> [Row] {
+    package static func rows() throws -> [Row] {
         let file = try FileDescriptor.open(folder.appending("manifest.tsv"), O_RDONLY)
         let bytes = try file.read(count: Int(file.status().size), at: 0)
         return bytes.split(separator: 0x0A).dropFirst().compactMap { line in
@@ -34,7 +40,7 @@ enum Corpus {
         }
     }
 
-    static func open(_ row: Row) throws -> FileDescriptor {
+    package static func open(_ row: Row) throws -> FileDescriptor {
         try FileDescriptor.open(folder.appending(row.path), O_RDONLY)
     }
 }

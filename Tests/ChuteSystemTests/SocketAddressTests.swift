@@ -1,0 +1,29 @@
+import ChuteSystem
+import Testing
+
+struct SocketAddressTests {
+    @Test(arguments: [
+        ("pi.local:4040", "pi.local"), ("192.168.1.5:1", "192.168.1.5"), ("[::]:65535", "::"),
+        ("[fe80::1%eth0]:0", "fe80::1%eth0"), ("bücher:80", "bücher"),
+    ])
+    func `a host and a port are read and written`(text: String, host: String) throws {
+        let address = try #require(SocketAddress(text))
+        #expect(address.host == host)
+        #expect(address.description == text)
+    }
+
+    @Test(arguments: [
+        "", ":", ":80", "a", "a:", "a:65536", "a:+1", "a: 1", "::1:80", "[::1]", "[a]:80", "[]:80",
+        "a b:80", "a/b:80", "[::1:80",
+    ])
+    func `what is neither is refused`(text: String) { #expect(SocketAddress(text) == nil) }
+
+    @Test(arguments: [
+        ("10.1.2.3:1", true), ("172.31.0.1:1", true), ("172.32.0.1:1", false),
+        ("[fd00::1]:1", true), ("[fe80::1]:1", true), ("[::1]:1", true),
+        ("[2001:db8::1]:1", false), ("pi.example.org:1", false), ("8.8.8.8:1", false),
+    ])
+    func `a private address says so`(text: String, isPrivate: Bool) throws {
+        #expect(try #require(SocketAddress(text)).isPrivate == isPrivate)
+    }
+}
