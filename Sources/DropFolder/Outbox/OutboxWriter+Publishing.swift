@@ -71,6 +71,7 @@ extension OutboxWriter {
         let root = root
         let (store, collection) = (chute.store, folder.collection)
         let documents = candidates.map(\.document.id)
+        let wants = candidates.map(\.record.want)
         let plain = candidates.map { PlainCandidate($0) }
         let results = try await place.publisher.publish(
             candidates.map(\.item), now: Self.wallClock()
@@ -80,6 +81,9 @@ extension OutboxWriter {
                     try transaction.put(
                         IntentRecord(
                             root: root, document: documents[intent.index], intent: intent))
+                    // Or the fetcher, after a crash, would write to the staged path anew while
+                    // recovery looks there for what an exchange brought out.
+                    if let want = wants[intent.index] { try transaction.finish(want: want) }
                 }
             }
         } commitDelivered: { outcomes in
