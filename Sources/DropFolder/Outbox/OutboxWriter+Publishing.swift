@@ -20,7 +20,11 @@ extension OutboxWriter {
             switch outcome.result {
             case .completed: completed.append(outcome)
             case .waiting(let reason, let isNoSpace):
-                try await noteWaiting(outcome.want, reason, isNoSpace)
+                try await noteWaiting(outcome.want, isNoSpace ? .noSpace : .notMounted, reason)
+            case .mismatch(let peer):
+                try await noteWaiting(
+                    outcome.want, .hashMismatch,
+                    "\(peer.short) sent other bytes than were announced")
             }
         }
         let (small, big) = (
@@ -31,8 +35,7 @@ extension OutboxWriter {
         for outcome in big { try await publish([outcome], place) }
     }
 
-    private func noteWaiting(_ want: Want, _ why: String, _ isNoSpace: Bool) async throws {
-        let reason = isNoSpace ? SkipReason.noSpace : SkipReason.notMounted
+    private func noteWaiting(_ want: Want, _ reason: SkipReason, _ why: String) async throws {
         try await chute.store.write { transaction in
             let rows = try transaction.rows(
                 DeliveryRecord.self, where: "want", is: folderKey(want.id), limit: 1)
