@@ -14,7 +14,10 @@ extension OutboxWriter {
     }
 
     func take(_ outcomes: [FetchOutcome]) async throws {
-        guard let place = placeInUse() else { return }  // asked again once it is there
+        guard let place = placeInUse() else {
+            unplaced += outcomes
+            return
+        }
         var completed: [FetchOutcome] = []
         for outcome in outcomes {
             switch outcome.result {

@@ -41,6 +41,8 @@ actor OutboxWriter {
     nonisolated let events = Mailbox<Event>()
     var place: Place?
     private(set) var isWaiting = false
+    /// What was fetched while the outbox was not there.
+    var unplaced: [FetchOutcome] = []
     var learned: Int64
     /// What staged files must be, for the comparison with files of the user.
     var expected: [BytePath: AttachmentID] = [:]
@@ -138,6 +140,9 @@ actor OutboxWriter {
         }
         isWaiting = false
         try await recover()
+        for outcome in unplaced { events.post(.fetched(outcome)) }
+        unplaced = []
+        events.post(.look)  // documents came meanwhile
     }
 
     private func wait(_ why: String) {
