@@ -108,7 +108,8 @@ struct StateTests {
 
     @Test func `an outbox of the same space is no inbox of another home`() async throws {
         try await AgentPair.with { pair in
-            try await withAgents(pair.laptop) { _ in }
+            // A stop lets the agent mark its folders first; a kill might not.
+            try await withAgents(pair.laptop) { agents in _ = try await agents[0].stop() }
             let third = try AgentHome("third", in: pair.laptop.path.parent)
             try await third.setUp(
                 "--listen", FreePort.pair().0.address, "--inbox", pair.laptop.outbox,
