@@ -16,6 +16,8 @@ public struct FetchOutcome: Hashable, Sendable {
         case completed
         /// It could not be written now; it is tried again by itself.
         case waiting(reason: String, isNoSpace: Bool)
+        /// A member sent other bytes. It goes on with whoever has the right ones.
+        case mismatch(from: DeviceID)
     }
 }
 
@@ -298,6 +300,7 @@ actor Fetcher {
                 layer, ofID: attachment.digest.bytes, length: attachment.byteCount)
         else {
             diagnostics.warning("\(peer.short) sent wrong hashes for \(attachment)")
+            report(mismatchOf: transfer, from: peer)
             carryOut(planner.failed(nil, of: attachment, from: peer).assignments)
             return
         }
@@ -324,6 +327,7 @@ actor Fetcher {
             diagnostics.warning(
                 "\(peer.short) sent a wrong piece of \(attachment)"
                     + (isLiar ? " again: it is not asked for it any more" : ""))
+            report(mismatchOf: transfer, from: peer)
             sessions[peer]?.reportMismatch(attachment, piece: piece)
             return carryOut(assignments)
         }
@@ -340,6 +344,12 @@ actor Fetcher {
         }
         carryOut(planner.finished(piece, of: attachment, from: peer))
         finishIfComplete(transfer)
+    }
+
+    private func report(mismatchOf transfer: FetchTransfer, from peer: DeviceID) {
+        for want in transfer.wants {
+            outcomes.post(FetchOutcome(want: want, result: .mismatch(from: peer), layer: []))
+        }
     }
 
     private func finishIfComplete(_ transfer: FetchTransfer) {

@@ -21,14 +21,30 @@ extension Agent {
 
     /// Another process that asked something touches a file; that says "look again".
     func watchNudges() async throws {
-        let inotify = try Inotify()
+        let inotify: Inotify
+        do throws(SystemError) {
+            inotify = try Inotify()
+            _ = try inotify.watch(path: home.stateFolder, for: [.modified])
+        } catch {
+            // Another program may hold all that a user may have: slower, and no reason to end.
+            log.warning(
+                "commands are noticed by looking every two seconds: \(error)"
+                    + (error.inotifyLimitRemedy.map { "; \($0)" } ?? ""))
+            return try await lookForRequests()
+        }
         defer { inotify.stop() }
-        _ = try inotify.watch(path: home.stateFolder, for: [.modified])
         while let events = await inotify.next() {
             let name = BytePath(AttachedStore.nudgeName)
             if events.contains(where: { $0.name == name || $0.mask.contains(.overflow) }) {
                 chute.store.look(at: .requests)
             }
+        }
+    }
+
+    private func lookForRequests() async throws {
+        while true {
+            try await Task.sleep(for: .seconds(2), tolerance: .seconds(1))
+            chute.store.look(at: .requests)
         }
     }
 

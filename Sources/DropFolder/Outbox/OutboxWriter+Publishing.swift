@@ -15,7 +15,7 @@ extension OutboxWriter {
 
     func take(_ outcomes: [FetchOutcome]) async throws {
         guard let place = placeInUse() else {
-            parked += outcomes  // published once the folder is there again
+            unplaced += outcomes
             return
         }
         var completed: [FetchOutcome] = []
@@ -23,7 +23,11 @@ extension OutboxWriter {
             switch outcome.result {
             case .completed: completed.append(outcome)
             case .waiting(let reason, let isNoSpace):
-                try await noteWaiting(outcome.want, reason, isNoSpace)
+                try await noteWaiting(outcome.want, isNoSpace ? .noSpace : .notMounted, reason)
+            case .mismatch(let peer):
+                try await noteWaiting(
+                    outcome.want, .hashMismatch,
+                    "\(peer.short) sent other bytes than were announced")
             }
         }
         let (small, big) = (
@@ -34,8 +38,7 @@ extension OutboxWriter {
         for outcome in big { try await publish([outcome], place) }
     }
 
-    private func noteWaiting(_ want: Want, _ why: String, _ isNoSpace: Bool) async throws {
-        let reason = isNoSpace ? SkipReason.noSpace : SkipReason.notMounted
+    private func noteWaiting(_ want: Want, _ reason: SkipReason, _ why: String) async throws {
         try await chute.store.write { transaction in
             let rows = try transaction.rows(
                 DeliveryRecord.self, where: "want", is: folderKey(want.id), limit: 1)

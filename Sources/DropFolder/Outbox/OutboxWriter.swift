@@ -41,12 +41,12 @@ actor OutboxWriter {
     nonisolated let events = Mailbox<Event>()
     var place: Place?
     private(set) var isWaiting = false
+    /// What was fetched while the outbox was not there.
+    var unplaced: [FetchOutcome] = []
     var learned: Int64
     /// What staged files must be, for the comparison with files of the user.
     var expected: [BytePath: AttachmentID] = [:]
     var expectedTarget: [[[UInt8]]: AttachmentID] = [:]
-    /// What was fetched while the folder was not there.
-    var parked: [FetchOutcome] = []
     let detector = MIMEDetector()
     let hasher = AttachmentHasher()
 
@@ -140,10 +140,9 @@ actor OutboxWriter {
         }
         isWaiting = false
         try await recover()
-        let late = parked
-        parked = []
-        if !late.isEmpty { try await take(late) }
-        events.post(.look)
+        for outcome in unplaced { events.post(.fetched(outcome)) }
+        unplaced = []
+        events.post(.look)  // documents came meanwhile
     }
 
     private func wait(_ why: String) {
