@@ -106,6 +106,12 @@ struct MissingFolderTests {
             try await withAgents(pair.laptop, pair.pi) { _ in
                 let peer = pair.pi.outbox
                 func setMode(_ mode: mode_t) { _ = peer.withCString { chmod($0, mode) } }
+                try await eventually("the agent has opened its outbox") {
+                    let staging: BytePath = ".chute/staging"
+                    let outbox = try Folder(at: peer)
+                    guard try outbox.status(of: staging) != nil else { return false }
+                    return try !outbox.folder(at: staging).entries().isEmpty
+                }
                 // The agent is no root, who would not notice.
                 setMode(0o555)
                 try pair.laptop.drop(photo, as: "photo.jpg")
