@@ -83,9 +83,12 @@ actor Fetcher {
     private func retryPaused() async throws {
         while true {
             try await Task.sleep(for: .seconds(30), tolerance: .seconds(10))
-            let again = paused.values.sorted { $0.id < $1.id }
-            paused = [:]
-            for want in again { carryOut(try await start(want, isLocal: false)) }
+            let ids = Array(paused.keys)
+            let gone = try await reader.read { try $0.missingWants(among: ids) }
+            let again = ids.sorted().compactMap { paused.removeValue(forKey: $0) }
+            for want in again where !gone.contains(want.id) {
+                carryOut(try await start(want, isLocal: false))
+            }
         }
     }
 
@@ -118,8 +121,13 @@ actor Fetcher {
         let gone = try await reader.read { snapshot in try snapshot.missingWants(among: known) }
         for id in gone { paused[id] = nil }
         for (attachment, transfer) in transfers {
+            guard transfers[attachment] === transfer else { continue }
+            let writesForNobody = transfer.wants.first.map { gone.contains($0.id) } ?? true
             transfer.wants.removeAll { gone.contains($0.id) }
-            if transfer.wants.isEmpty { drop(attachment) }
+            guard writesForNobody else { continue }
+            // Its file is that of the want that is gone: the others begin with their own.
+            drop(attachment)
+            for want in transfer.wants { carryOut(try await start(want, isLocal: false)) }
         }
     }
 
