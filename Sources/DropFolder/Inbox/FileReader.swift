@@ -73,7 +73,7 @@ final class FileReader {
         let after = FileFingerprint(try file.status())
         guard after.hasSameContentTimes(as: print), hashed.attachment.byteCount == after.size
         else {
-            if let held { holder.drop(held.path, in: root) }
+            if let held, !held.isKnown { holder.drop(held.path, in: root) }
             return .changed
         }
         return .read(

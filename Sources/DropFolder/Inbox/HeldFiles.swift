@@ -11,6 +11,8 @@ final class HeldFiles {
     struct Held: Sendable {
         let path: BytePath
         let isOwned: Bool
+        /// It was held before: a row may name it.
+        var isKnown = false
     }
 
     static let folder: BytePath = ".chute/held"
@@ -39,7 +41,7 @@ final class HeldFiles {
             if error.exists, let known = try folder.status(of: name),
                 known.inode == status.inode, known.birth == status.birth
             {
-                return Held(path: held, isOwned: false)
+                return Held(path: held, isOwned: false, isKnown: true)
             }
             // A leftover of another file with that number, or no right to link this one.
             try folder.remove(name)

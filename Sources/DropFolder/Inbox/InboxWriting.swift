@@ -104,7 +104,7 @@ struct InboxWriting {
                 try transaction.put(seed: seed, in: collection, fields: file.document.fields)
             }
             if let old = try transaction.row(InboxRecord.self, folderKey(root, file.path)),
-                let held = old.held
+                let held = old.held, held != file.held
             {
                 // The document before keeps its bytes until its peers have them.
                 try transaction.put(

@@ -64,7 +64,12 @@ extension Ingestor {
             }
         }
         guard !names.isEmpty, let inbox = watcher.root else { return [] }
-        return Set(try names.filter { try inbox.folder.status(of: $0) == nil })
+        return Set(
+            names.filter { name in
+                do throws(SystemError) { return try inbox.folder.status(of: name) == nil } catch {
+                    return false  // it cannot be looked at: nothing says that it is empty
+                }
+            })
     }
 
     func skip(

@@ -124,18 +124,25 @@ extension Ingestor {
         }
     }
 
-    /// At the start: held files that no row names go.
+    /// When the inbox comes: held files that no row names go.
     func reconcileHeld() async throws {
         guard let inbox = watcher.root else { return }
-        let names = try holder.names(in: inbox)
+        let names: [BytePath]
+        do throws(SystemError) { names = try holder.names(in: inbox) } catch {
+            return log.debug("what is held was not looked through: \(error)")
+        }
         guard !names.isEmpty else { return }
         let prefix = folderKey(root)
         let kept = try await chute.reader.read { snapshot in
             let rows = try snapshot.rows(InboxRecord.self, where: "held", is: prefix)
             let orphans = try snapshot.rows(OrphanRecord.self, after: prefix)
+                .prefix { $0.key.starts(with: prefix) }
             return Set(rows.compactMap(\.held)).union(orphans.map(\.held))
         }
-        for name in names where !kept.contains(name) { holder.drop(name, in: inbox) }
+        let undecided = Set(undecided.compactMap(\.file.held))
+        for name in names where !kept.contains(name) && !undecided.contains(name) {
+            holder.drop(name, in: inbox)
+        }
     }
 }
 

@@ -130,7 +130,9 @@ actor Ingestor {
             case .skipped(let path, let reason, let kind):
                 try await handleSkipped(path, reason, kind)
             case .folderMovedFrom(let folder): try await folderLeft(folder)
-            case .scanBegan(_, let afterAbsence): scan.begin(afterAbsence: afterAbsence)
+            case .scanBegan(_, let afterAbsence):
+                scan.begin(afterAbsence: afterAbsence)
+                if afterAbsence { try await reconcileHeld() }
             case .scanEnded(_, let coverage): try await scanEnded(coverage)
             case .state(let new): state = new
             }
