@@ -27,6 +27,7 @@ struct HomeAgent: AgentAccess {
         let signals = try SignalSequence([.terminate, .interrupt])  // before anything is held
         let configuration = try configuration()
         let agent = try await openWhenFree(configuration, moved)
+        try mark(.running)
         let notifier = ServiceNotifier()
         log.notice("\(configuration.deviceName) runs, \(home.stateFolder)")
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -66,7 +67,7 @@ struct HomeAgent: AgentAccess {
             } catch let error as ChuteError
                 where error.code == .heldElsewhere && ContinuousClock.now < deadline
             {
-                guard try await isHeldByCommand() else { throw Self.commandError(error) }
+                guard isHeldByCommand() else { throw Self.commandError(error) }
                 if !hasSaid { log.notice("waits for `chute join` or `chute invite` to end") }
                 hasSaid = true
                 try await Task.sleep(for: .milliseconds(200))
@@ -74,12 +75,15 @@ struct HomeAgent: AgentAccess {
         }
     }
 
-    /// A command that runs an agent meanwhile says so in the lock file; `chute run` does not.
-    private func isHeldByCommand() async throws -> Bool {
+    /// What holds the lock, as it says in the lock file. All are of one length.
+    private enum Holder: String { case command, running }
+
+    private func isHeldByCommand() -> Bool {
         do throws(SystemError) {
             let file = try FileDescriptor.open(
                 home.lockFile, FileDescriptor.readOnly)
-            return try file.read(count: 7, at: 0) == Array("command".utf8)
+            let expected = Array(Holder.command.rawValue.utf8)
+            return try file.read(count: expected.count, at: 0) == expected
         } catch {
             return false
         }
@@ -120,7 +124,7 @@ struct HomeAgent: AgentAccess {
         let agent: Agent
         do {
             agent = try await Agent.open(home: home, configuration: configuration(), log: log)
-            try markHeldByCommand()
+            try mark(.command)
         } catch { throw Self.commandError(error) }
         guard runs else { return try await body(agent) }
         return try await withThrowingTaskGroup(of: Result?.self) { group in
@@ -137,9 +141,9 @@ struct HomeAgent: AgentAccess {
         }
     }
 
-    private func markHeldByCommand() throws(SystemError) {
+    private func mark(_ holder: Holder) throws(SystemError) {
         let file = try FileDescriptor.open(home.lockFile, FileDescriptor.readWrite)
-        try file.write(Array("command".utf8), at: 0)
+        try file.write(Array(holder.rawValue.utf8), at: 0)
     }
 
     /// The answer, or the error that it carries.
@@ -366,7 +370,6 @@ struct HomeAgent: AgentAccess {
     func statusUpdates() async throws -> AsyncThrowingStream<StatusReport, any Error> {
         AsyncThrowingStream {
             if Task.isCancelled { return nil }
-            defer { log.debug("status") }
             let report = try await status()
             try await Task.sleep(for: .milliseconds(report.transfers.isEmpty ? 1000 : 250))
             return report
