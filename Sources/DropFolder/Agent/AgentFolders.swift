@@ -1,5 +1,6 @@
 import ChuteKit
 import ChuteSystem
+import Glibc
 
 /// The inboxes and outboxes of a configuration, opened or made, each with its row and its lock.
 struct AgentFolders: Sendable {
@@ -128,6 +129,7 @@ final class FolderLock: Sendable {
             file = try root.folder.open(
                 ".chute/lock", FileDescriptor.readWriteCreate, mode: 0o600)
         } catch {
+            guard [EROFS, EACCES, EPERM].contains(error.code) else { throw error }
             file = nil
             return
         }
