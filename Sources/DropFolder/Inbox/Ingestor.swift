@@ -35,7 +35,7 @@ actor Ingestor {
     private let timer: any DispatchSourceTimer
     private let start = ContinuousClock.now
     private var unsynced = false
-    /// What an earlier run left in the inbox's own folder was looked through.
+    /// What an earlier run set aside in the inbox's own folder was looked through.
     private var isReconciled = false
 
     private struct Settled {
@@ -98,7 +98,6 @@ actor Ingestor {
             try await take(sightings)
             if !isReconciled, watcher.root != nil {
                 isReconciled = true
-                try await reconcileHeld()
                 try await returnTaken()
             }
             try await comeBack()
