@@ -26,6 +26,7 @@ struct HomeAgent: AgentAccess {
     func run(moved: Bool) async throws -> ExitCode {
         let signals = try SignalSequence([.terminate, .interrupt])  // before anything is held
         let configuration = try configuration()
+        for notice in configuration.notices { log.warning("\(home.configurationFile): \(notice)") }
         let agent = try await openWhenFree(configuration, moved)
         try mark(.running)
         let notifier = ServiceNotifier()

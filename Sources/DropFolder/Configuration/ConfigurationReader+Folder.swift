@@ -73,6 +73,10 @@ extension ConfigurationReader {
             folder.value.content == .string("") ? nil : path(folder)
         }
         guard let entry else { return .keep }
+        if case .string(let word) = entry.value.content, word != "keep" {
+            notice(
+                entry, "after_ingest = \"\(word)\" is not built yet and has no effect: files stay")
+        }
         switch choice(entry, AfterIngestWord.self) {
         case nil, .keep: return .keep
         case .delete: return .delete

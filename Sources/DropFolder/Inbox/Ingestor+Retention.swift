@@ -6,13 +6,11 @@ extension Ingestor {
     private static let retentionPause = Duration.seconds(20)
     private static let pageCount = 256
 
-    /// Looks again after receipts came, at most every 20 s; sooner where files are to go.
+    /// Looks again after receipts came, at most every 20 s.
     func releaseDelivered() async throws {
         for await _ in chute.store.updates(of: [.receipts, .members]) {
             if retention != .forever { try await releaseOnce() }
-            if afterIngest != .keep { try await takeDelivered() }
-            let pause = afterIngest == .keep ? Self.retentionPause : .seconds(2)
-            try await Task.sleep(for: pause, tolerance: pause / 4)
+            try await Task.sleep(for: Self.retentionPause, tolerance: .seconds(5))
         }
     }
 

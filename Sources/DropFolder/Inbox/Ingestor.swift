@@ -22,8 +22,6 @@ actor Ingestor {
     private let probe: LeaseProbe
     private let reader: FileReader
     let holder = HeldFiles()
-    /// What becomes of a file that another device has.
-    let afterIngest: FolderSettings.AfterIngest
     let retention: Configuration.Retention
     var tracker = SettleTracker()
     var history = NameHistory()
@@ -35,8 +33,6 @@ actor Ingestor {
     private let timer: any DispatchSourceTimer
     private let start = ContinuousClock.now
     private var unsynced = false
-    /// What an earlier run set aside in the inbox's own folder was looked through.
-    private var isReconciled = false
 
     private struct Settled {
         let path: BytePath
@@ -55,7 +51,6 @@ actor Ingestor {
         executor = QueueExecutor(label: "chute.ingest")
         self.chute = chute
         collection = folder.collection
-        afterIngest = folder.afterIngest
         self.retention = retention
         self.root = root
         self.watcher = watcher
@@ -96,10 +91,6 @@ actor Ingestor {
     private func takeSightings() async throws {
         while let sightings = await watcher.next() {
             try await take(sightings)
-            if !isReconciled, watcher.root != nil {
-                isReconciled = true
-                try await returnTaken()
-            }
             try await comeBack()
             while !settled.isEmpty { try await ingestGroup() }
             try await noteAbsent()

@@ -49,7 +49,10 @@ enum DeliveryDecision: Hashable {
             guard let record else { return .none }
             return record.state == .delivered || record.state == .removed ? .retract : .withdraw
         }
-        if let record, record.state == .delivered, record.attachment == file.attachment {
+        // What the user removed stays gone, also under its new name.
+        if let record, record.attachment == file.attachment,
+            record.state == .delivered || record.state == .removed
+        {
             return .move
         }
         if (try? OutboxNaming().name(file.path)) == nil {

@@ -9,16 +9,14 @@ struct DeliveryWriting {
     let start: BytePath
     let rules: DeliveryDecision.Rules
 
-    /// Decides and writes; `true` where something on disk has to be done first: a copy moves, or
-    /// is taken back.
-    func decide(_ document: Document, _ budget: inout SpaceBudget) throws -> Bool {
+    /// Decides and writes. Copies that move or are taken back are dealt with before.
+    func decide(_ document: Document, _ budget: inout SpaceBudget) throws {
         let record = try transaction.row(
             DeliveryRecord.self, DeliveryRecord.key(root: root, document.id))
         switch DeliveryDecision.of(document, record, rules) {
-        case .none: return false
-        case .move, .retract: return true
+        case .none, .move, .retract: break
         case .withdraw:
-            guard var record else { return false }
+            guard var record else { return }
             try dropWant(&record)
             record.version = document.version
             record.versionID = document.versionID
@@ -28,7 +26,6 @@ struct DeliveryWriting {
             try refuse(document, record, reason, detail)
         case .fetch: try fetch(document, record, &budget)
         }
-        return false
     }
 
     /// Asks for the bytes of a version, or notes that there is no space for them now.
@@ -48,7 +45,9 @@ struct DeliveryWriting {
             record.detail = "\(file.attachment.byteCount) bytes do not fit"
             return try transaction.put(record)
         }
-        let name = BytePath("\(document.id.description.prefix(32))-\(document.version)")
+        let name = BytePath(
+            "\(document.id.description.prefix(32))-\(document.version)-"
+                + String(UInt32.random(in: .min ... .max), radix: 36))
         let want = try transaction.want(
             file.attachment, root: root,
             path: BytePath(".chute/staging").appending(start).appending(name),

@@ -50,14 +50,15 @@ package enum OutboxRecovery {
     ) -> Decision {
         let stagedIsOurs = isOurs(seen.staged, identity)
         if isOurs(seen.target, identity) {
-            if case .file(let came) = seen.staged, !stagedIsOurs {
+            // Without an exchange nothing of the user's can have come out: it is not touched.
+            if case .file(let came) = seen.staged, !stagedIsOurs, replaced != nil {
                 return isAsDelivered(came, replaced) ? .keepReplaced : .exchangeBack
             }
             return .publishedAlready(removingStaged: stagedIsOurs)
         }
         if stagedIsOurs { return .publishAgain }
         guard seen.stagingFolderExists else { return .fetchAgain }
-        if case .file(let came) = seen.staged {
+        if case .file(let came) = seen.staged, replaced != nil {
             return .movedByUserLeaving(isAsDelivered: isAsDelivered(came, replaced))
         }
         return .movedByUser

@@ -193,7 +193,7 @@ extension OutboxWriter {
             known.reason = reason.rawValue
             known.detail = detail
             try transaction.put(known)
-            try transaction.remove(IntentRecord.self, record.key)
+            // The intent stays: what an exchange brought out is known by it alone.
         }
     }
 

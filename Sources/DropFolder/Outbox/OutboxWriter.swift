@@ -96,7 +96,7 @@ actor OutboxWriter {
     }
 
     private func work() async throws {
-        try await openPlace()
+        events.post(.tick)  // opens the folder
         while true {
             let came = await events.next()
             if came.isEmpty { return }
@@ -112,11 +112,17 @@ actor OutboxWriter {
                 case .fetched(let outcome): fetched.append(outcome)
                 }
             }
-            if ticks, place == nil { try await openPlace() }
-            if looks { try await lookAtNewDocuments() }
-            if !fetched.isEmpty { try await take(fetched) }
-            if ticks { try await retryWaiting() }
-            if checks { try await checkCopies() }
+            do {
+                if ticks, place == nil { try await openPlace() }
+                if looks { try await lookAtNewDocuments() }
+                if !fetched.isEmpty { try await take(fetched) }
+                if ticks { try await retryWaiting() }
+                if checks { try await checkCopies() }
+            } catch let error as SystemError {
+                // The drive's fault: this outbox waits, all else goes on.
+                unplaced += fetched
+                wait("\(error)")
+            }
         }
     }
 
@@ -184,23 +190,37 @@ actor OutboxWriter {
             guard let last = page.last else { return }
             let (root, rules, key, own) = (root, rules, record.key, chute.device)
             let space = try await availableSpace(place)
-            let moves = try await chute.store.write(durable: .withNext) { transaction in
+            // Done before it counts as learned, so that a crash does not lose it.
+            for document in try await toMoveOrRetract(page) { try await moveOrRetract(document) }
+            guard placeInUse() != nil else { return }
+            try await chute.store.write(durable: .withNext) { transaction in
                 var budget = space
-                var moves: [Document] = []
                 for document in page where document.origin != own {
                     let writing = DeliveryWriting(
                         transaction: transaction, root: root, start: start, rules: rules)
-                    if try writing.decide(document, &budget) { moves.append(document) }
+                    try writing.decide(document, &budget)
                 }
                 if var folder = try transaction.row(FolderRecord.self, key) {
                     folder.learned = last.learned
                     try transaction.put(folder)
                 }
-                return moves
             }
             learned = last.learned
-            for document in moves { try await moveOrRetract(document) }
             if page.count < Self.pageCount { return }
+        }
+    }
+
+    /// The documents whose copy here is renamed or taken back by its origin.
+    private func toMoveOrRetract(_ page: [Document]) async throws -> [Document] {
+        let (root, rules, own) = (root, rules, chute.device)
+        return try await chute.reader.read { snapshot in
+            try page.filter { document in
+                guard document.origin != own else { return false }
+                let key = DeliveryRecord.key(root: root, document.id)
+                let record = try snapshot.row(DeliveryRecord.self, key)
+                return [.move, .retract].contains(
+                    DeliveryDecision.of(document, record, rules))
+            }
         }
     }
 

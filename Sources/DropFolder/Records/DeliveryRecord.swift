@@ -87,7 +87,7 @@ struct DeliveryRecord: LocalRow, Hashable {
     init(fields: Fields) throws {
         root = try fields.integer("root")
         document = try fields.document("document")
-        version = UInt64(try fields.integer("version"))
+        version = try fields.need("version") { $0.integer.flatMap { UInt64(exactly: $0) } }
         versionID = try fields.digest("change")
         attachment = try fields.attachment("file")
         state = try fields.need("state") { $0.string.flatMap(State.init(rawValue:)) }

@@ -37,7 +37,9 @@ import Testing
         Case(staged: ours, target: ours, decision: .publishedAlready(removingStaged: true)),
         Case(staged: oldAfterRename, target: ours, replacing: old, decision: .keepReplaced),
         Case(staged: users, target: ours, replacing: old, decision: .exchangeBack),
-        Case(staged: users, target: ours, decision: .exchangeBack),
+        // Nothing was exchanged: what lies in staging was put there later.
+        Case(staged: users, target: ours, decision: .publishedAlready(removingStaged: false)),
+        Case(staged: users, target: users, decision: .movedByUser),
         Case(staged: .nothing, target: .nothing, decision: .movedByUser),
         Case(staged: .nothing, target: users, decision: .movedByUser),
         Case(staged: .nothing, target: reused, decision: .movedByUser),

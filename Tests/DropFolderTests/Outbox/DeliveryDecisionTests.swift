@@ -1,0 +1,48 @@
+import Testing
+
+@testable import ChuteKit
+@testable import DropFolder
+
+/// What to do about a version of somebody else's file.
+struct DeliveryDecisionTests {
+    private let rules = DeliveryDecision.Rules(
+        accept: [MIMEPattern("*/*")].compactMap(\.self), maxSize: nil)
+
+    private func document(_ name: String, version: UInt64, bytes: UInt8 = 1) throws -> Document {
+        let id = try #require(AttachmentID(digest: Digest(hashing: [bytes]), byteCount: 9))
+        let file = FileDocument(
+            token: AttachmentToken(id: id), path: [Array(name.utf8)], modified: 0, mode: 0,
+            type: "image/jpeg")
+        return Document(
+            collection: "c", id: DocumentID(Digest(hashing: [0])),
+            origin: DeviceID(publicKey: [1]), version: version,
+            versionID: Digest(hashing: [2, UInt8(version)]), learned: Int64(version),
+            seed: Digest(hashing: [3]), fields: file.fields)
+    }
+
+    private func record(
+        of document: Document, _ state: DeliveryRecord.State
+    ) throws -> DeliveryRecord {
+        let file = try #require(document.fields.flatMap(FileDocument.init))
+        return DeliveryRecord(root: 1, document: document, file: file, state: state)
+    }
+
+    @Test(arguments: [DeliveryRecord.State.delivered, .removed])
+    func `a new name for the same bytes fetches nothing`(state: DeliveryRecord.State) throws {
+        let record = try record(of: document("a", version: 1), state)
+        #expect(DeliveryDecision.of(try document("b", version: 2), record, rules) == .move)
+    }
+
+    @Test(arguments: [DeliveryRecord.State.fetching, .waiting, .delivered, .refused])
+    func `other bytes are fetched`(state: DeliveryRecord.State) throws {
+        let record = try record(of: document("a", version: 1), state)
+        let changed = try document("a", version: 2, bytes: 2)
+        #expect(DeliveryDecision.of(changed, record, rules) == .fetch)
+    }
+
+    @Test func `a budget gives no more than it has`() {
+        var budget = SpaceBudget(available: 10, reason: .overQuota)
+        let answers = [7, 4, 3, .max].map { budget.take($0) }
+        #expect(answers == [true, false, true, false])
+    }
+}
