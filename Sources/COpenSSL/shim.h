@@ -32,6 +32,10 @@ static inline int chute_SSL_CTX_set1_groups_list(SSL_CTX *context, const char *l
 static inline long chute_SSL_CTX_set_max_cert_list(SSL_CTX *context, long byte_count) {
     return SSL_CTX_set_max_cert_list(context, byte_count);
 }
+// A macro.
+static inline long chute_SSL_CTX_set_read_ahead(SSL_CTX *context, int on) {
+    return SSL_CTX_set_read_ahead(context, on);
+}
 static inline long chute_SSL_CTX_set_mode(SSL_CTX *context, long mode) {
     return SSL_CTX_set_mode(context, mode);
 }

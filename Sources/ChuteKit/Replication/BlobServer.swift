@@ -27,7 +27,7 @@ struct BlobServer {
         init(_ open: consuming Open) { self.open = open }
     }
 
-    private let roots: Roots
+    private let roots: OpenRoots
     private var slots: [(attachment: AttachmentID, slot: Slot)] = []
     private let hasher = PieceTree.PieceHasher()
     /// Of which a wrong piece was sent: whatever their fingerprints say.
@@ -35,7 +35,10 @@ struct BlobServer {
     private static let slotLimit = 4
     private static let distrustLimit = 1024
 
-    init(roots: Roots) { self.roots = roots }
+    init(roots: Roots) { self.roots = OpenRoots(roots) }
+
+    /// Lets go of the folders, not of the files: for when there is nothing to serve.
+    func closeRoots() { roots.close() }
 
     /// The bytes of a request out of a file that is open already.
     mutating func piece(_ request: PieceRequest) -> PieceBuffer? {
@@ -58,19 +61,21 @@ struct BlobServer {
         let needsLayer = PieceTree.pieceCount(length: attachment.byteCount) > 1
         guard request.isWithinAttachment, !needsLayer || layer != nil else { return (nil, []) }
         for location in locations {
-            // A folder that is not mounted says nothing about its files.
-            guard let folder = roots.open(location.root) else { continue }
-            let file: FileDescriptor
+            let slot: Slot
             do throws(SystemError) {
-                file = try folder.open(location.path, O_RDONLY | O_NONBLOCK)
+                // A folder that is not mounted says nothing about its files.
+                guard
+                    let file = try roots.open(
+                        location.path, in: location.root, O_RDONLY | O_NONBLOCK)
+                else { continue }
+                slot = Slot(
+                    Open(
+                        file: file, location: location, layer: layer,
+                        isTrusted: !distrusted.contains(attachment)))
             } catch {
                 if error.isNotFound { gone.append(location) }
                 continue
             }
-            let slot = Slot(
-                Open(
-                    file: file, location: location, layer: layer,
-                    isTrusted: !distrusted.contains(attachment)))
             let piece: PieceBuffer?
             do throws(SystemError) { piece = try read(request, from: slot) } catch {
                 continue  // a disk in trouble: the file may be what it was
@@ -97,11 +102,19 @@ struct BlobServer {
     mutating func piece(_ request: PieceRequest, inStaged staged: StagedBlob) -> PieceBuffer? {
         guard let piece = request.piece else { return Self.buffer(of: staged.layer) }
         guard Holding(attachment: request.attachment, pieces: staged.pieces).has(piece),
-            !staged.pieces.isEmpty, let file = roots.open(staged.location)
+            !staged.pieces.isEmpty
         else { return nil }
-        let slot = Slot(
-            Open(file: file, location: staged.location, layer: staged.layer, isTrusted: false))
-        return try? read(request, from: slot)
+        let location = staged.location
+        do throws(SystemError) {
+            guard
+                let file = try roots.open(location.path, in: location.root, O_RDONLY | O_NONBLOCK)
+            else { return nil }
+            let slot = Slot(
+                Open(file: file, location: location, layer: staged.layer, isTrusted: false))
+            return try read(request, from: slot)
+        } catch {
+            return nil  // as good as not here
+        }
     }
 
     /// `nil` where the file does not have these bytes.

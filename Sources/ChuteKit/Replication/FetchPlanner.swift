@@ -104,11 +104,15 @@ struct FetchPlanner {
         return fillAll()
     }
 
-    /// Ends a transfer; what is in flight for it comes in and is dropped.
-    mutating func remove(_ attachment: AttachmentID) {
-        guard let transfer = transfers.removeValue(forKey: attachment) else { return }
+    /// Ends a transfer; what is in flight for it comes in and is dropped, and others go on in
+    /// its place.
+    mutating func remove(_ attachment: AttachmentID) -> [Assignment] {
+        guard let transfer = transfers.removeValue(forKey: attachment), !transfer.isIdle else {
+            return []
+        }
         for (piece, peer) in transfer.inFlight { uncount(peer, attachment, piece) }
         if let peer = transfer.layerFrom { uncount(peer, attachment, nil) }
+        return fillAll()
     }
 
     /// A connection to a peer, in the place of an earlier one: what that one was asked for is
@@ -225,9 +229,12 @@ struct FetchPlanner {
         }
     }
 
-    /// Asks a peer for as much as may be in flight.
+    /// Asks a peer for as much as may be in flight, once half of that has come: many pieces in
+    /// one message cost little more than one.
     private mutating func fill(_ id: DeviceID) -> [Assignment] {
-        guard var peer = peers[id] else { return [] }
+        guard var peer = peers[id], peer.requestCount <= limits.requestsPerPeer / 2,
+            peer.byteCount <= limits.bytesPerPeer / 2
+        else { return [] }
         var assignments: [Assignment] = []
         while peer.head < peer.queue.count, peer.requestCount < limits.requestsPerPeer,
             peer.byteCount < limits.bytesPerPeer

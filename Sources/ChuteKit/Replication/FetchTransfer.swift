@@ -51,16 +51,17 @@ final class FetchTransfer {
     }
 
     /// Makes or opens the staged file. Throws `ENOENT` where its folder is not mounted.
-    func open(in roots: Roots) throws(SystemError) {
+    func open(in roots: OpenRoots) throws(SystemError) {
         guard file == nil else { return }
-        guard let root = roots.open(wants[0].root) else {
+        file = try roots.open(
+            wants[0].path, in: wants[0].root, O_RDWR | O_CREAT | O_NONBLOCK, mode: 0o666)
+        guard file != nil else {
             throw SystemError(code: ENOENT, call: "open", path: wants[0].path)
         }
-        file = try root.open(wants[0].path, O_RDWR | O_CREAT | O_NONBLOCK, mode: 0o666)
     }
 
     /// Writes a piece where it belongs. Starts write-back as bytes gather.
-    func write(_ piece: UInt64, _ buffer: PieceBuffer, in roots: Roots) throws(SystemError) {
+    func write(_ piece: UInt64, _ buffer: PieceBuffer, in roots: OpenRoots) throws(SystemError) {
         try open(in: roots)
         let start = piece * UInt64(PieceTree.pieceByteCount)
         try file?.write(UnsafeRawBufferPointer(buffer.bytes), at: start)
@@ -87,12 +88,10 @@ final class FetchTransfer {
     }
 
     /// The pieces that the staged file of an earlier run may have, for all that is known.
-    func stagedPieces(in roots: Roots) -> Set<UInt64> {
-        guard layer != nil || pieceCount == 1, let root = roots.open(wants[0].root) else {
-            return []
-        }
+    func stagedPieces(in roots: OpenRoots) -> Set<UInt64> {
+        guard layer != nil || pieceCount == 1 else { return [] }
         do throws(SystemError) {
-            file = try root.open(wants[0].path, O_RDWR | O_NONBLOCK)
+            file = try roots.open(wants[0].path, in: wants[0].root, O_RDWR | O_NONBLOCK)
         } catch {
             return []  // nothing is staged yet
         }
@@ -110,7 +109,7 @@ final class FetchTransfer {
     }
 
     func checkStaged(
-        _ piece: UInt64, in roots: Roots, with hasher: PieceTree.PieceHasher
+        _ piece: UInt64, in roots: OpenRoots, with hasher: PieceTree.PieceHasher
     ) -> Bool {
         do throws(SystemError) {
             return isRight(piece, try read(piece), with: hasher)

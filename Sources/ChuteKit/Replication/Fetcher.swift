@@ -35,7 +35,8 @@ actor Fetcher {
 
     private let store: Store
     private let reader: StoreReader
-    private let roots: Roots
+    private let allRoots: Roots
+    private let roots: OpenRoots
     private let diagnostics: Diagnostics
     nonisolated let progress = TransferProgress()
     /// What ended, for whoever made the wants.
@@ -59,7 +60,8 @@ actor Fetcher {
     init(store: Store, reader: StoreReader, roots: Roots, diagnostics: Diagnostics) {
         self.store = store
         self.reader = reader
-        self.roots = roots
+        allRoots = roots
+        self.roots = OpenRoots(roots)
         self.diagnostics = diagnostics
     }
 
@@ -134,8 +136,8 @@ actor Fetcher {
     private func drop(_ attachment: AttachmentID) {
         transfers[attachment] = nil
         partials[attachment] = nil
-        planner.remove(attachment)
         progress.ended(attachment)
+        carryOut(planner.remove(attachment))
     }
 
     /// Begins with a want; what is to be asked for by that.
@@ -202,7 +204,8 @@ actor Fetcher {
         let (locations, layer) = try await reader.read { snapshot in
             (try snapshot.locations(of: attachment), try snapshot.layer(of: attachment))
         }
-        var source = BlobServer(roots: roots)
+        defer { roots.close() }
+        var source = BlobServer(roots: allRoots)
         let transfer = FetchTransfer(want: want, layer: layer)
         for piece in 0..<PieceTree.pieceCount(length: attachment.byteCount) {
             let request = PieceRequest(
@@ -248,10 +251,11 @@ actor Fetcher {
         }
     }
 
-    nonisolated func received(
-        _ request: PieceRequest, _ buffer: PieceBuffer, from session: PeerSession
-    ) {
-        enqueue { fetcher in fetcher.take(request, buffer, from: session) }
+    /// Whole pieces, in the order in which they came.
+    nonisolated func received(_ pieces: [Assembly], from session: PeerSession) {
+        enqueue { fetcher in
+            for piece in pieces { fetcher.take(piece.request, piece.buffer, from: session) }
+        }
     }
 
     nonisolated func absent(_ request: PieceRequest, at session: PeerSession) {
@@ -270,7 +274,12 @@ actor Fetcher {
     }
 
     private nonisolated func enqueue(_ body: @escaping @Sendable (isolated Fetcher) -> Void) {
-        executor.queue.async { @Sendable in self.assumeIsolated(body) }
+        executor.queue.async { @Sendable in
+            self.assumeIsolated { fetcher in
+                body(fetcher)
+                fetcher.roots.close()
+            }
+        }
     }
 
     private func peer(of session: PeerSession) -> DeviceID? {

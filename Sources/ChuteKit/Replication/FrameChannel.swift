@@ -16,6 +16,8 @@ final class FrameChannel {
     private var input: UnsafeMutableRawBufferPointer
     private var filled = 0
     private var consumed = 0
+    /// How the stream ended, once it did and bytes came before that.
+    private var ending: Result<TLSStream.ReadResult, any Error>?
     private var output: [UInt8] = []
     private var sent = 0
     /// Raised once the peer has proved itself.
@@ -65,12 +67,8 @@ final class FrameChannel {
         while true {
             if let frame = try parse() { return frame }
             makeRoom()
-            let room = UnsafeMutableRawBufferPointer(rebasing: input[filled...])
-            switch try stream.read(into: room) {
-            case .bytes(let count):
-                filled += count
-                bytesReceived += UInt64(count)
-                lastReceived = .now
+            switch try fill() {
+            case .bytes: continue
             case .wantsRead: try await wait(.read)
             case .wantsWrite: try await wait(.write)
             case .closed(let clean):
@@ -78,6 +76,37 @@ final class FrameChannel {
                 throw ChuteError(.unreachable, "the connection was cut", isTransient: true)
             }
         }
+    }
+
+    /// Takes in all that is there and has room: one call of OpenSSL gives one record at most.
+    private func fill() throws -> TLSStream.ReadResult {
+        if let ending { return try ending.get() }
+        let before = filled
+        var last = Result<TLSStream.ReadResult, any Error>.success(.bytes(0))
+        while filled < input.count {
+            let room = UnsafeMutableRawBufferPointer(rebasing: input[filled...])
+            last = Result { try stream.read(into: room) }
+            guard case .success(.bytes(let count)) = last else { break }
+            filled += count
+        }
+        guard filled > before else { return try last.get() }
+        bytesReceived += UInt64(filled - before)
+        lastReceived = .now
+        // What came before the end is taken in first.
+        switch last {
+        case .failure, .success(.closed): ending = last
+        case .success: break
+        }
+        return .bytes(filled - before)
+    }
+
+    /// Whether the next frame is here as a whole already.
+    var hasWholeFrame: Bool {
+        let available = filled - consumed
+        guard available >= FrameType.headerByteCount else { return false }
+        let length = UInt32(
+            bigEndian: input.loadUnaligned(fromByteOffset: consumed, as: UInt32.self))
+        return available - 4 >= Int(length)
     }
 
     /// The frame at the start of what is there, if all of it is.

@@ -11,11 +11,19 @@ extension PeerSession {
     func readFrames() async throws {
         while let frame = try await channel.next() {
             switch frame {
-            case .unknown: continue
+            case .unknown: break
             case .known(.piece, let payload): try receivePiece(payload)
             case .known(let type, let payload): try await receive(type, CBOR.decode(payload))
             }
+            if !channel.hasWholeFrame { handOverPieces() }
         }
+    }
+
+    /// Gives the fetcher what came together, in one go.
+    private func handOverPieces() {
+        guard !arrived.isEmpty else { return }
+        context.fetcher.received(arrived, from: self)
+        arrived = []
     }
 
     private func receive(_ type: FrameType, _ body: CBOR) async throws {
@@ -80,7 +88,7 @@ extension PeerSession {
         try assembly.buffer.append(data, at: offset)
         guard assembly.buffer.isFull else { return }
         assemblies[number] = nil
-        context.fetcher.received(assembly.request, assembly.buffer, from: self)
+        arrived.append(assembly)
     }
 
     /// Asks for pieces; each goes on where its buffer ends.

@@ -6,6 +6,9 @@ extension PeerSession {
     private static let pagesInFlight = 4
     private static let interestLimit = 65_536
     private static let servingLimit = 4096
+    /// So many requests, for so many bytes, are looked up together.
+    private static let lookUpLimit = 64
+    private static let lookUpByteCount: UInt64 = 4 << 20
 
     func writeWhatWaits() async throws {
         while !Task.isCancelled {
@@ -18,6 +21,7 @@ extension PeerSession {
                 // Nobody else sends the rest of what the socket did not take at once.
                 try await channel.drain(to: 0)
             } else {
+                blobs.closeRoots()
                 guard await !wakeups.next().isEmpty else { return }
             }
         }
@@ -94,18 +98,44 @@ extension PeerSession {
     private func load(_ request: PieceRequest) async throws -> PieceBuffer? {
         let attachment = request.attachment
         if let ready = blobs.piece(request) { return ready }
-        let (isNamed, locations, layer) = try await context.reader.read { snapshot in
-            (
-                try snapshot.isNamed(attachment), try snapshot.locations(of: attachment),
-                try snapshot.layer(of: attachment)
-            )
+        if let known = holdings.removeValue(forKey: attachment), known.isNamed,
+            let piece = try await open(request, known)
+        {
+            return piece
         }
-        guard isNamed, request.isWithinAttachment else { return nil }
-        let found = blobs.open(attachment, at: locations, layer: layer, for: request)
-        for location in found.gone { try await forget(location) }
-        if let piece = found.piece { return piece }
+        // What was looked up with others before may be out of date by now.
+        try await lookUpNext(with: request)
+        guard let known = holdings.removeValue(forKey: attachment), known.isNamed,
+            request.isWithinAttachment
+        else { return nil }
+        if let piece = try await open(request, known) { return piece }
         guard let staged = await context.fetcher.partial(of: attachment) else { return nil }
         return blobs.piece(request, inStaged: staged)
+    }
+
+    private func open(
+        _ request: PieceRequest, _ known: LocalHolding
+    ) async throws -> PieceBuffer? {
+        let found = blobs.open(
+            request.attachment, at: known.locations, layer: known.layer, for: request)
+        for location in found.gone { try await forget(location) }
+        return found.piece
+    }
+
+    /// Asks the store about this request and about those behind it that can be served at once.
+    private func lookUpNext(with request: PieceRequest) async throws {
+        blobs.closeRoots()
+        var size: UInt64 = 0
+        let next = serving[servingHead...].prefix(Self.lookUpLimit).prefix { other in
+            size += other.attachment.byteCount
+            return size <= Self.lookUpByteCount
+        }
+        let wanted = Set(next.map(\.attachment)).union([request.attachment])
+        holdings = try await context.reader.read { snapshot in
+            var found: [AttachmentID: LocalHolding] = [:]
+            for attachment in wanted { found[attachment] = try snapshot.holding(of: attachment) }
+            return found
+        }
     }
 
     private func forget(_ location: Location) async throws {

@@ -51,8 +51,12 @@ actor PeerSession {
     var serving: [PieceRequest] = []
     var servingHead = 0
     var blobs: BlobServer
+    /// What was looked up for requests that are about to be served.
+    var holdings: [AttachmentID: LocalHolding] = [:]
     var interests: Set<AttachmentID> = []
     var assemblies: [UInt32: Assembly] = [:]
+    /// Whole pieces that the fetcher does not have yet.
+    var arrived: [Assembly] = []
     var refusedChanges = 0
     private var ending: GoodbyeReason?
 

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The folders in which blobs lie, as they are mounted right now.
 ///
-/// Nothing is kept open, so that a user can unmount a drive at any time. Each opening checks
-/// the folder's mark through the descriptor that is then used.
+/// Nothing is kept open here, so that a user can unmount a drive at any time. Each opening
+/// checks the folder's mark through the descriptor that is then used.
 final class Roots: Sendable {
     private struct Root {
         let path: BytePath
@@ -36,16 +36,6 @@ final class Roots: Sendable {
                 return nil
             }
             return folder
-        } catch {
-            return nil
-        }
-    }
-
-    /// Opens the file of a location for reading; `nil` where it is not there any more. Blocks.
-    func open(_ location: Location) -> FileDescriptor? {
-        guard let folder = open(location.root) else { return nil }
-        do throws(SystemError) {
-            return try folder.open(location.path, O_RDONLY | O_NONBLOCK)
         } catch {
             return nil
         }

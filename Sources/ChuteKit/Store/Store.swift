@@ -51,7 +51,8 @@ public actor Store {
             """
             PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
             PRAGMA journal_size_limit = 8388608; PRAGMA temp_store = MEMORY;
-            PRAGMA cache_size = -4096; PRAGMA foreign_keys = OFF
+            PRAGMA cache_size = -16384; PRAGMA foreign_keys = OFF;
+            PRAGMA wal_autocheckpoint = 4096
             """)
     }
 

@@ -34,7 +34,24 @@ public struct Want: Hashable, Sendable {
     public let source: DeviceID?
 }
 
+/// What is here of an attachment, for a peer that asks for it.
+struct LocalHolding: Sendable {
+    /// A document that counts names it: only such bytes are handed out.
+    let isNamed: Bool
+    let locations: [Location]
+    /// The hashes of the pieces, where they are known.
+    let layer: [UInt8]?
+}
+
 extension Snapshot {
+    /// What is here of an attachment.
+    func holding(of attachment: AttachmentID) throws -> LocalHolding {
+        LocalHolding(
+            isNamed: try isNamed(attachment), locations: try locations(of: attachment),
+            layer: PieceTree.pieceCount(length: attachment.byteCount) > 1
+                ? try layer(of: attachment) : nil)
+    }
+
     /// The files that have the bytes of `attachment`, as far as is known.
     public func locations(of attachment: AttachmentID) throws -> [Location] {
         try database.prepare(

@@ -59,6 +59,9 @@ package final class TLSContext: Sendable {
         SSL_CTX_set_options(context, options)
         // A cut must never look like an end, whatever the system's configuration says.
         SSL_CTX_clear_options(context, chute_SSL_OP_IGNORE_UNEXPECTED_EOF())
+        // Several records for one call of `read`.
+        _ = chute_SSL_CTX_set_read_ahead(context, 1)
+        SSL_CTX_set_default_read_buffer_len(context, 64 << 10)
         _ = chute_SSL_CTX_set_mode(
             context,
             Int(SSL_MODE_ENABLE_PARTIAL_WRITE) | Int(SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))

@@ -10,11 +10,17 @@ struct GlobPattern: Hashable, Sendable {
         case any
         case run(crossesFolders: Bool)
         case set([ClosedRange<UInt8>], isNegated: Bool)
+
+        var byte: UInt8? { if case .byte(let byte) = self { byte } else { nil } }
+        var isByte: Bool { byte != nil }
     }
 
     let matchesFoldersOnly: Bool
     let matchesWholePath: Bool
     private let elements: [Element]
+    /// The bytes that every match begins and ends with.
+    private let head: [UInt8]
+    private let tail: [UInt8]
 
     init(_ text: some Sequence<UInt8>) {
         var bytes = Array(text)
@@ -23,6 +29,8 @@ struct GlobPattern: Hashable, Sendable {
         matchesWholePath = bytes.contains(UInt8(ascii: "/"))
         if bytes.first == UInt8(ascii: "/") { bytes.removeFirst() }
         elements = Self.parse(bytes[...])
+        head = elements.prefix(while: \.isByte).compactMap(\.byte)
+        tail = elements.reversed().prefix(while: \.isByte).reversed().compactMap(\.byte)
     }
 
     private static func parse(_ text: ArraySlice<UInt8>) -> [Element] {
@@ -72,6 +80,10 @@ struct GlobPattern: Hashable, Sendable {
 
     /// Whether `name` as a whole matches. Takes at most length of name times length of pattern.
     func matches(_ name: some RandomAccessCollection<UInt8>) -> Bool {
+        // Most patterns are out by their first or last bytes.
+        guard name.count >= max(head.count, tail.count),
+            zip(head, name).allSatisfy(==), zip(tail, name.suffix(tail.count)).allSatisfy(==)
+        else { return false }
         let name = Array(name)
         // Which prefixes of the name the elements so far can match.
         var reached = [Bool](repeating: false, count: name.count + 1)

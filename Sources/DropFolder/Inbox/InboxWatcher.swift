@@ -24,7 +24,7 @@ package actor InboxWatcher {
         /// Between two looks at whether the inbox is still, or again, there.
         package var checkPause: Duration = .seconds(10)
         /// Sightings that wait to be taken.
-        package var capacity = 8192
+        package var capacity = 32_768
         /// Events that wait to be looked at.
         package var eventCapacity = 32_768
         /// Names looked at before events get their turn again.

@@ -42,7 +42,7 @@ actor Ingestor {
 
     /// So many bytes are read before what was read is committed; a group of one is the same code.
     private static let groupByteCount: UInt64 = 64 << 20
-    private static let groupCount = 256
+    private static let groupCount = 1024
 
     init(
         chute: Chute, folder: FolderSettings, retention: Configuration.Retention, root: Int64,

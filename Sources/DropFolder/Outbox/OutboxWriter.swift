@@ -50,7 +50,7 @@ actor OutboxWriter {
     let detector = MIMEDetector()
     let hasher = AttachmentHasher()
 
-    private static let pageCount = 256
+    private static let pageCount = 1024
 
     var root: Int64 { record.root }
 
