@@ -1,0 +1,116 @@
+import ChuteKit
+import ChuteSystem
+import DropFolder
+
+/// Runs the agent of a home in this process: in the foreground, or for as long as a command
+/// needs it.
+struct HomeRunner {
+    let home: Home
+    let log: Log
+
+    /// What is configured; throws where nothing is set up.
+    func configuration() throws -> Configuration {
+        guard let found = try Configuration.load(home) else {
+            throw CommandError(
+                .configuration,
+                "nothing is set up at \(home.configurationFile): run `chute init`")
+        }
+        return found
+    }
+
+    func run(moved: Bool) async throws -> ExitCode {
+        let signals = try SignalSequence([.terminate, .interrupt])  // before anything is held
+        let configuration = try configuration()
+        for notice in configuration.notices { log.warning("\(home.configurationFile): \(notice)") }
+        let agent = try await openWhenFree(configuration, moved)
+        try mark(.running)
+        let notifier = ServiceNotifier()
+        log.notice("\(configuration.deviceName) runs, \(home.stateFolder)")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await agent.run {
+                    notifier.ready()
+                    notifier.status("running")
+                }
+            }
+            group.addTask { for await _ in signals { return } }
+            if let interval = notifier.watchdogInterval {
+                group.addTask {
+                    while true {
+                        try await agent.proveAlive()
+                        notifier.alive()
+                        try await Task.sleep(for: interval)
+                    }
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+            notifier.stopping()
+        }
+        return .success
+    }
+
+    /// Waits up to a minute for a command that holds the lock, and says so.
+    private func openWhenFree(
+        _ configuration: Configuration, _ moved: Bool
+    ) async throws -> Agent {
+        let deadline = ContinuousClock.now + .seconds(60)
+        var hasSaid = false
+        while true {
+            do {
+                return try await Agent.open(
+                    home: home, configuration: configuration, isMoved: moved, log: log)
+            } catch let error as ChuteError
+                where error.code == .heldElsewhere && ContinuousClock.now < deadline
+            {
+                guard isHeldByCommand() else { throw CommandError.told(error) }
+                if !hasSaid { log.notice("waits for `chute join` or `chute invite` to end") }
+                hasSaid = true
+                try await Task.sleep(for: .milliseconds(200))
+            } catch { throw CommandError.told(error) }
+        }
+    }
+
+    /// What holds the lock, as it says in the lock file. All are of one length.
+    private enum Holder: String { case command, running }
+
+    private func isHeldByCommand() -> Bool {
+        do throws(SystemError) {
+            let file = try FileDescriptor.open(
+                home.lockFile, FileDescriptor.readOnly)
+            let expected = Array(Holder.command.rawValue.utf8)
+            return try file.read(count: expected.count, at: 0) == expected
+        } catch {
+            return false
+        }
+    }
+
+    /// Opens the agent for `body`, and where it `runs`, runs it until `body` ends.
+    func withAgent<Result: Sendable>(
+        runs: Bool, _ body: @escaping @Sendable (Agent) async throws -> Result
+    ) async throws -> Result {
+        let agent: Agent
+        do {
+            agent = try await Agent.open(home: home, configuration: configuration(), log: log)
+            try mark(.command)
+        } catch { throw CommandError.told(error) }
+        guard runs else { return try await body(agent) }
+        return try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask {
+                try await agent.run()
+                return nil
+            }
+            group.addTask { try await body(agent) }
+            defer { group.cancelAll() }
+            guard let first = try await group.next(), let result = first else {
+                throw CommandError(.failed, "the agent ended before the command was done")
+            }
+            return result
+        }
+    }
+
+    private func mark(_ holder: Holder) throws(SystemError) {
+        let file = try FileDescriptor.open(home.lockFile, FileDescriptor.readWrite)
+        try file.write(Array(holder.rawValue.utf8), at: 0)
+    }
+}

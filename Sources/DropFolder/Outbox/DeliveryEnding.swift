@@ -1,0 +1,52 @@
+import ChuteKit
+
+/// What a transaction needs of a file whose publishing came to an end.
+struct DeliveryEnding: Sendable {
+    let record: DeliveryRecord
+    let attachment: AttachmentID
+    /// The piece layer, where it is known; empty otherwise.
+    var layer: [UInt8] = []
+
+    /// Writes delivered and the signed receipt. Nothing where another version came meanwhile.
+    func write(
+        _ outcome: PublishOutcome, root: Int64, collection: String, _ transaction: Transaction
+    ) throws {
+        guard var known = try transaction.row(DeliveryRecord.self, record.key),
+            known.versionID == record.versionID
+        else { return }
+        let copy: DeliveredCopy
+        var isGone = false
+        switch outcome {
+        case .published(let published):
+            copy = published.copy
+            isGone = published.isGone
+            known.isUsersOwn = false
+        case .adopted(let adopted):
+            known.isUsersOwn = known.copy != adopted
+            copy = adopted
+        case .failed: return
+        }
+        if let old = known.copy, old.path != copy.path || known.attachment != attachment {
+            try transaction.removeLocation(root: root, path: old.path)
+        }
+        if let want = known.want { try transaction.finish(want: want) }
+        known.want = nil
+        known.staged = nil
+        known.copy = copy
+        known.state = isGone ? .removed : .delivered
+        known.reason = ""
+        known.detail = ""
+        try transaction.put(known)
+        try transaction.remove(IntentRecord.self, known.key)
+        if !isGone {
+            try transaction.addLocation(
+                Location(
+                    root: root, path: copy.path, fingerprint: copy.fingerprint.encoded,
+                    isOwned: false), of: attachment, layer: layer)
+        }
+        try transaction.state(
+            Receipt(
+                collection: collection, document: known.document, version: known.versionID,
+                state: .delivered, isRemoved: isGone))
+    }
+}

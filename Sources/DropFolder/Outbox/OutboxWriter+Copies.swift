@@ -1,0 +1,131 @@
+import ChuteKit
+import ChuteSystem
+
+/// What the user did to delivered copies, and what their origin wants of them.
+extension OutboxWriter {
+    /// Looks whether delivered copies are where they were put. What is gone stays gone.
+    func checkCopies() async throws {
+        guard let place = placeInUse() else { return }
+        let prefix = folderKey(root)
+        var after = prefix
+        while true {
+            let start = after
+            let page = try await chute.reader.read { snapshot in
+                try snapshot.rows(DeliveryRecord.self, after: start, limit: 512)
+                    .prefix { $0.key.starts(with: prefix) }
+            }
+            guard let last = page.last else { return }
+            after = last.key
+            var gone: [DeliveryRecord] = []
+            var edited: [DeliveryRecord] = []
+            for record in page where record.state == .delivered {
+                guard let copy = record.copy else { continue }
+                let status: FileStatus?
+                do throws(SystemError) {
+                    status = try place.publisher.root.folder.status(of: copy.path)
+                } catch { continue }
+                guard let status, InodeIdentity(status) == copy.fingerprint.identity else {
+                    gone.append(record)
+                    continue
+                }
+                if !CopyFingerprint(status).isSameButChanged(copy.fingerprint) {
+                    edited.append(record)
+                }
+            }
+            guard placeInUse() != nil else { return }  // an unmounted folder says nothing
+            try await note(gone: gone, edited: edited)
+        }
+    }
+
+    private func note(gone: [DeliveryRecord], edited: [DeliveryRecord]) async throws {
+        guard !gone.isEmpty || !edited.isEmpty else { return }
+        let (root, collection) = (root, folder.collection)
+        try await chute.store.write { transaction in
+            for record in gone {
+                guard var known = try transaction.row(DeliveryRecord.self, record.key),
+                    known == record, let copy = known.copy
+                else { continue }
+                known.state = .removed
+                try transaction.put(known)
+                try transaction.removeLocation(root: root, path: copy.path)
+                try transaction.state(
+                    Receipt(
+                        collection: collection, document: known.document,
+                        version: known.versionID, state: .delivered, isRemoved: true))
+            }
+            for record in edited {
+                guard let copy = record.copy else { continue }
+                try transaction.removeLocation(root: root, path: copy.path)
+            }
+        }
+    }
+
+    /// The origin renamed a delivered file, or took it back.
+    func moveOrRetract(_ document: Document) async throws {
+        guard let place = placeInUse() else { return }
+        let key = DeliveryRecord.key(root: root, document.id)
+        guard var record = try await chute.reader.read({ try $0.row(DeliveryRecord.self, key) })
+        else { return }
+        record.version = document.version
+        record.versionID = document.versionID
+        guard let file = document.fields.flatMap(FileDocument.init) else {
+            return try await retract(record, place)
+        }
+        var oldPath: BytePath?
+        if let copy = record.copy, record.state == .delivered, !record.isUsersOwn,
+            let components = try await components(for: file, document, place),
+            case .moved(let moved) = place.publisher.moveCopy(copy, to: components)
+        {
+            oldPath = copy.path
+            record.copy = moved
+        }
+        let (root, collection, changed, old) = (root, folder.collection, record, oldPath)
+        try await chute.store.write { transaction in
+            try transaction.put(changed)
+            if let old, let copy = changed.copy {
+                try transaction.removeLocation(root: root, path: old)
+                try transaction.addLocation(
+                    Location(
+                        root: root, path: copy.path, fingerprint: copy.fingerprint.encoded,
+                        isOwned: false), of: changed.attachment)
+            }
+            try transaction.state(
+                Receipt(
+                    collection: collection, document: changed.document,
+                    version: changed.versionID, state: .delivered,
+                    isRemoved: changed.state == .removed))
+        }
+    }
+
+    /// `keep`: the copy stays. `trash`: an untouched copy goes to `.chute/trash`.
+    private func retract(_ record: DeliveryRecord, _ place: Place) async throws {
+        var record = record
+        if folder.onRetract == .trash, let copy = record.copy, record.state == .delivered,
+            !record.isUsersOwn
+        {
+            do throws(SystemError) {
+                let trash = try place.publisher.root.privateFolder("trash")
+                let name = BytePath(
+                    bytes: OutboxNaming.shortened(
+                        Array("\(record.document.description.prefix(16))-".utf8)
+                            + copy.path.lastComponent.bytes, to: 255))
+                let status = try place.publisher.root.folder.status(of: copy.path)
+                if let status, CopyFingerprint(status).isSameButChanged(copy.fingerprint) {
+                    try place.publisher.root.folder.renameExclusively(
+                        copy.path, to: name, in: trash)
+                    try trash.sync()
+                }
+            } catch {
+                log.warning("\(copy.path) was taken back but stays: \(error)")
+            }
+        }
+        record.state = .retracted
+        let (root, changed) = (root, record)
+        try await chute.store.write { transaction in
+            try transaction.put(changed)
+            if let copy = changed.copy {
+                try transaction.removeLocation(root: root, path: copy.path)
+            }
+        }
+    }
+}

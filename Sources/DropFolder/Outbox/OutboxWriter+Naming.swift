@@ -1,0 +1,72 @@
+import ChuteKit
+import ChuteSystem
+
+/// Which names a file gets, and which folder a peer.
+extension OutboxWriter {
+    /// The names that the layout gives a file; `nil` where one of them is refused.
+    func components(
+        for file: FileDocument, _ document: Document, _ place: Place
+    ) async throws -> [[UInt8]]? {
+        let key = folderKey(root) + document.origin.digest.bytes
+        let peer = try await chute.reader.read { try $0.row(PeerFolderRecord.self, key)?.name }
+        let values = OutboxLayout.Values(
+            peer: peer ?? Array(document.origin.short.utf8), path: file.path,
+            type: Array((MIMEType(file.type)?.type ?? "application").utf8),
+            collection: Array(folder.collection.utf8), date: CalendarDate(file.modified),
+            fallback: Array(document.origin.short.utf8))
+        let naming = OutboxNaming(isPortable: place.publisher.kind.isFolding)
+        do throws(OutboxNaming.Refusal) { return try naming.name(layout.expand(values)) } catch {
+            return nil
+        }
+    }
+
+    /// Finds the rows of fetched wants, and binds the folder name of each peer at first sight.
+    func namePeers(
+        of outcomes: [FetchOutcome]
+    ) async throws -> [(FetchOutcome, DeliveryRecord, Document)] {
+        let (root, collection) = (root, folder.collection)
+        let (found, unnamed) = try await chute.reader.read { snapshot in
+            var found: [(FetchOutcome, DeliveryRecord, Document)] = []
+            var unnamed: Set<DeviceID> = []
+            for outcome in outcomes {
+                let rows = try snapshot.rows(
+                    DeliveryRecord.self, where: "want", is: folderKey(outcome.want.id), limit: 1)
+                guard let record = rows.first,
+                    let document = try snapshot.document(record.document, in: collection),
+                    document.versionID == record.versionID
+                else { continue }
+                found.append((outcome, record, document))
+                let key = folderKey(root) + document.origin.digest.bytes
+                if try snapshot.row(PeerFolderRecord.self, key) == nil {
+                    unnamed.insert(document.origin)
+                }
+            }
+            return (found, unnamed.sorted())
+        }
+        if !unnamed.isEmpty {
+            try await chute.store.write { transaction in
+                for device in unnamed { try Self.bindName(of: device, root, transaction) }
+            }
+        }
+        return found
+    }
+
+    private static func bindName(
+        of device: DeviceID, _ root: Int64, _ transaction: Transaction
+    ) throws {
+        let given = try transaction.profile(of: device)?.name ?? ""
+        let name = given.isEmpty ? Array(device.short.utf8) : Array(given.utf8)
+        var number = 1
+        while true {
+            let candidate = OutboxNaming.candidate(name, number, isFolder: true)
+            let index = folderKey(root) + candidate
+            let taken = try transaction.rows(
+                PeerFolderRecord.self, where: "name", is: index, limit: 1)
+            if taken.isEmpty {
+                return try transaction.put(
+                    PeerFolderRecord(root: root, device: device, name: candidate))
+            }
+            number += 1
+        }
+    }
+}

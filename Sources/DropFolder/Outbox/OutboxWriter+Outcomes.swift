@@ -1,0 +1,76 @@
+import ChuteKit
+import ChuteSystem
+
+/// What becomes of fetched files that got no name.
+extension OutboxWriter {
+    func afterPublishing(
+        _ candidates: [Candidate], _ outcomes: [PublishOutcome]
+    ) async throws {
+        for (candidate, outcome) in zip(candidates, outcomes) {
+            guard case .failed(let failure) = outcome else { continue }
+            let name = candidate.file.joinedPath
+            switch failure.reason {
+            case .mustRewrite:
+                log.warning("\(name) is fetched again: what was staged cannot be trusted")
+                try await fetchAgain(candidate.record)
+            case .nameRefused:
+                try await refuse(candidate.record, .nameRefused, "the outbox refuses the name")
+            case .noSpace, .notMounted, .refused:
+                let reason: SkipReason = failure.reason == .noSpace ? .noSpace : .notMounted
+                try await keepWaiting(
+                    candidate.record, reason, failure.error.map(String.init) ?? "")
+            }
+        }
+    }
+
+    /// The staged file stays, and is published when the outbox takes it.
+    private func keepWaiting(
+        _ record: DeliveryRecord, _ reason: SkipReason, _ detail: String
+    ) async throws {
+        log.warning("\(record.staged ?? "a file") waits: \(reason.rawValue) \(detail)")
+        try await chute.store.write { transaction in
+            guard var known = try transaction.row(DeliveryRecord.self, record.key) else { return }
+            if let want = known.want { try transaction.unwant(want) }
+            known.want = nil
+            known.state = .waiting
+            known.reason = reason.rawValue
+            known.detail = detail
+            try transaction.put(known)
+            // The intent stays: what an exchange brought out is known by it alone.
+        }
+    }
+
+    func fetchAgain(_ record: DeliveryRecord) async throws {
+        guard let place = placeInUse() else { return }
+        if let staged = try stagedFile(record, place) { try staged.discard() }
+        let (root, rules, start) = (root, rules, place.staging.start)
+        let collection = folder.collection
+        let space = try await availableSpace(place)
+        try await chute.store.write { transaction in
+            try transaction.remove(IntentRecord.self, record.key)
+            guard let known = try transaction.row(DeliveryRecord.self, record.key),
+                let document = try transaction.document(record.document, in: collection)
+            else { return }
+            var budget = space
+            let writing = DeliveryWriting(
+                transaction: transaction, root: root, start: start, rules: rules)
+            try writing.fetch(document, known, &budget)
+        }
+    }
+
+    func refuse(
+        _ record: DeliveryRecord, _ reason: SkipReason, _ detail: String
+    ) async throws {
+        let (root, rules) = (root, rules)
+        let collection = folder.collection
+        try await chute.store.write { transaction in
+            guard let known = try transaction.row(DeliveryRecord.self, record.key),
+                let document = try transaction.document(record.document, in: collection)
+            else { return }
+            let writing = DeliveryWriting(
+                transaction: transaction, root: root, start: "", rules: rules)
+            try writing.refuse(document, known, reason, detail)
+            try transaction.remove(IntentRecord.self, record.key)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import ChuteKit
+import ChuteSystem
+
+extension OutboxWriter {
+    /// Fetches again what was removed or refused; the number of files.
+    func redeliver(_ target: BytePath) async throws -> Int {
+        guard let place = placeInUse() else { return 0 }
+        let (root, collection, path) = (root, folder.collection, record.path)
+        let prefix = folderKey(root)
+        let relative = target.relative(to: path) ?? target
+        let id = target.string.flatMap { $0.utf8.count >= 8 ? DocumentID(hex: $0) : nil }
+        let due = try await chute.reader.read { snapshot in
+            try snapshot.rows(DeliveryRecord.self, after: prefix)
+                .prefix { $0.key.starts(with: prefix) }
+                .filter { row in
+                    guard row.state == .removed || row.state == .refused else { return false }
+                    if let id, row.document.bytes.starts(with: id.bytes) { return true }
+                    return row.copy.map { $0.path.relative(to: relative) != nil } ?? false
+                }
+        }
+        guard !due.isEmpty else { return 0 }
+        let (rules, start) = (rules, place.staging.start)
+        let space = try await availableSpace(place)
+        return try await chute.store.write { transaction in
+            var budget = space
+            var count = 0
+            for record in due {
+                guard let document = try transaction.document(record.document, in: collection)
+                else { continue }
+                let writing = DeliveryWriting(
+                    transaction: transaction, root: root, start: start, rules: rules)
+                var known = record
+                known.copy = nil
+                try writing.fetch(document, known, &budget)
+                count += 1
+            }
+            return count
+        }
+    }
+}
