@@ -122,10 +122,16 @@ struct Change: Hashable, Sendable {
                 ]).encoded()))
     }
 
-    /// Whether this owned version takes the place of another one of the same document.
-    static func supersedes(
-        version: UInt64, hash: Digest, otherVersion: UInt64, otherHash: Digest
-    ) -> Bool {
-        (version, hash) > (otherVersion, otherHash)
+    /// One version of an owned document: its number, and the hash of the change that made it.
+    struct Version: Hashable, Sendable {
+        let number: UInt64
+        let hash: Digest
+    }
+
+    /// Whether this takes the place of another version of the same document: the greater number
+    /// does, of equal ones the greater hash.
+    func supersedes(_ other: Version?) -> Bool {
+        guard let other else { return true }
+        return (version, hash) > (other.number, other.hash)
     }
 }

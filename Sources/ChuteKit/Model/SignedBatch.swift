@@ -8,6 +8,7 @@ struct SignedBatch: Hashable, Sendable {
     let space: SpaceID
     /// The author's public key (DER SubjectPublicKeyInfo); the author's id is its hash.
     let publicKey: [UInt8]
+    let author: DeviceID
     let hashes: Set<Digest>
     let header: [UInt8]
     let signature: [UInt8]
@@ -17,13 +18,15 @@ struct SignedBatch: Hashable, Sendable {
 
     private enum Key { static let space = 0, publicKey = 1, hashes = 2 }
 
-    var author: DeviceID { DeviceID(publicKey: publicKey) }
+    /// What tells it from all others.
+    var hash: Digest { Digest(hashing: header, signature) }
 
     /// Signs `changes`, all of the holder of `key`. At most 256.
     init(signing changes: [Digest], in space: SpaceID, with key: DeviceKey) {
         precondition(changes.count <= Self.limit)
         self.space = space
         publicKey = key.spki
+        author = DeviceID(publicKey: key.spki)
         hashes = Set(changes)
         header = CBOR.map([
             Key.space: .bytes(space.digest.bytes), Key.publicKey: .bytes(key.spki),
@@ -53,6 +56,7 @@ struct SignedBatch: Hashable, Sendable {
         else { throw .badSignature }
         self.space = space
         self.publicKey = publicKey
+        author = DeviceID(publicKey: publicKey)
         var hashes: Set<Digest> = []
         for start in stride(from: 0, to: list.count, by: Digest.byteCount) {
             if let hash = Digest(bytes: list[start..<(start + Digest.byteCount)]) {

@@ -46,6 +46,8 @@ actor Fetcher {
     private var transfers: [AttachmentID: FetchTransfer] = [:]
     private var sessions: [DeviceID: PeerSession] = [:]
     private var partials: [AttachmentID: [UInt64: PieceBuffer]] = [:]
+    /// What ended in the call that is running; `nil` outside of one.
+    private var ended: [FetchOutcome]?
     private var nextNumber: UInt32 = 0
     private var lastWant: Int64 = 0
     private var paused: [Int64: Want] = [:]
@@ -193,7 +195,7 @@ actor Fetcher {
         guard want.attachment.digest.bytes == PieceTree.emptyID else { return }
         do throws(SystemError) {
             try transfer.open(in: roots)
-            outcomes.post(FetchOutcome(want: want, result: .completed, layer: []))
+            end(FetchOutcome(want: want, result: .completed, layer: []))
         } catch { pause(want, error) }
     }
 
@@ -223,7 +225,7 @@ actor Fetcher {
             await Task.yield()
         }
         transfer.startWriteback()
-        outcomes.post(FetchOutcome(want: want, result: .completed, layer: layer ?? []))
+        end(FetchOutcome(want: want, result: .completed, layer: layer ?? []))
         return true
     }
 
@@ -276,10 +278,18 @@ actor Fetcher {
     private nonisolated func enqueue(_ body: @escaping @Sendable (isolated Fetcher) -> Void) {
         executor.queue.async { @Sendable in
             self.assumeIsolated { fetcher in
+                fetcher.ended = []
                 body(fetcher)
                 fetcher.roots.close()
+                fetcher.outcomes.post(contentsOf: fetcher.ended ?? [])
+                fetcher.ended = nil
             }
         }
+    }
+
+    /// Reports an outcome: with the others of what is being taken in, or by itself.
+    private func end(_ outcome: FetchOutcome) {
+        if ended == nil { outcomes.post(outcome) } else { ended?.append(outcome) }
     }
 
     private func peer(of session: PeerSession) -> DeviceID? {
@@ -365,7 +375,7 @@ actor Fetcher {
 
     private func report(mismatchOf transfer: FetchTransfer, from peer: DeviceID) {
         for want in transfer.wants {
-            outcomes.post(FetchOutcome(want: want, result: .mismatch(from: peer), layer: []))
+            end(FetchOutcome(want: want, result: .mismatch(from: peer), layer: []))
         }
     }
 
@@ -375,7 +385,7 @@ actor Fetcher {
         let wants = transfer.wants
         let layer = transfer.layer
         drop(transfer.attachment)
-        outcomes.post(FetchOutcome(want: wants[0], result: .completed, layer: layer ?? []))
+        end(FetchOutcome(want: wants[0], result: .completed, layer: layer ?? []))
         guard wants.count > 1 else { return }
         // The others get a copy of the file that is complete now.
         for want in wants.dropFirst() {
@@ -394,13 +404,13 @@ actor Fetcher {
                 try target.write(piece, buffer, in: roots)
             }
             target.startWriteback()
-            outcomes.post(FetchOutcome(want: want, result: .completed, layer: layer ?? []))
+            end(FetchOutcome(want: want, result: .completed, layer: layer ?? []))
         } catch { pause(want, error) }
     }
 
     private func pause(_ want: Want, _ error: SystemError) {
         paused[want.id] = want
-        outcomes.post(
+        end(
             FetchOutcome(
                 want: want,
                 result: .waiting(reason: error.description, isNoSpace: error.isNoSpace),

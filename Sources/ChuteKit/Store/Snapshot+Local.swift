@@ -21,17 +21,20 @@ extension Snapshot {
             .first(Row.collection, key) { try Self.decode($0.bytes(0)) }
     }
 
-    /// The rows with a value in an index, in the order of their keys.
+    /// The rows with a value in an index whose key is greater than `key`, in the order of their
+    /// keys.
     public func rows<Row: LocalRow>(
-        _ type: Row.Type = Row.self, where index: String, is value: [UInt8], limit: Int = .max
+        _ type: Row.Type = Row.self, where index: String, is value: [UInt8],
+        after key: [UInt8] = [], limit: Int = .max
     ) throws -> [Row] {
         try database.prepare(
             """
             SELECT r.body FROM local_index i JOIN local_rows r
             ON r.collection = i.collection AND r.key = i.key
-            WHERE i.collection = ? AND i.name = ? AND i.value = ? ORDER BY i.key LIMIT ?
+            WHERE i.collection = ? AND i.name = ? AND i.value = ? AND i.key > ?
+            ORDER BY i.key LIMIT ?
             """
-        ).all(Row.collection, index, value, limit) { try Self.decode($0.bytes(0)) }
+        ).all(Row.collection, index, value, key, limit) { try Self.decode($0.bytes(0)) }
     }
 
     /// The rows whose key is greater than `key`, in that order, at most `limit`.
@@ -63,7 +66,7 @@ extension Snapshot {
         return counts
     }
 
-    private static func decode<Row: LocalRow>(_ bytes: [UInt8]) throws -> Row {
+    fileprivate static func decode<Row: LocalRow>(_ bytes: [UInt8]) throws -> Row {
         try Row(fields: Fields(cbor: CBOR.decode(bytes)))
     }
 }
@@ -71,17 +74,21 @@ extension Snapshot {
 extension Transaction {
     /// Writes a row, in the place of an earlier one of the same key.
     public func put<Row: LocalRow>(_ row: Row) throws {
+        try put(row, over: self.row(Row.self, row.key))
+    }
+
+    /// Writes a row in the place of `old`, which this transaction has read: the row of the same
+    /// key, or `nil` where there is none.
+    public func put<Row: LocalRow>(_ row: Row, over old: Row?) throws {
         let key = row.key
         let indexes = row.indexes
-        let old = try database.prepare(
-            "SELECT body FROM local_rows WHERE collection = ? AND key = ?"
-        ).first(Row.collection, key) { try Row(fields: Fields(cbor: CBOR.decode($0.bytes(0)))) }
-        for (name, value) in old?.indexes ?? [:] where indexes[name] != value {
+        let oldIndexes = old?.indexes ?? [:]
+        for (name, value) in oldIndexes where indexes[name] != value {
             try removeIndex(Row.collection, name, value, key)
         }
         try database.prepare("INSERT OR REPLACE INTO local_rows VALUES (?, ?, ?)")
             .run(Row.collection, key, row.fields.cbor.encoded())
-        for (name, value) in indexes where old?.indexes[name] != value {
+        for (name, value) in indexes where oldIndexes[name] != value {
             try database.prepare("INSERT OR REPLACE INTO local_index VALUES (?, ?, ?, ?)")
                 .run(Row.collection, name, value, key)
         }
@@ -89,10 +96,12 @@ extension Transaction {
 
     /// Removes a row; nothing happens where there is none.
     public func remove<Row: LocalRow>(_ type: Row.Type = Row.self, _ key: [UInt8]) throws {
-        guard let old = try row(Row.self, key) else { return }
-        for (name, value) in old.indexes { try removeIndex(Row.collection, name, value, key) }
-        try database.prepare("DELETE FROM local_rows WHERE collection = ? AND key = ?")
-            .run(Row.collection, key)
+        let old: Row? = try database.prepare(
+            "DELETE FROM local_rows WHERE collection = ? AND key = ? RETURNING body"
+        ).first(Row.collection, key) { try Self.decode($0.bytes(0)) }
+        for (name, value) in old?.indexes ?? [:] {
+            try removeIndex(Row.collection, name, value, key)
+        }
     }
 
     private func removeIndex(

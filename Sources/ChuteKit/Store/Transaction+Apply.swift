@@ -40,9 +40,10 @@ extension Transaction {
             try insert(change, batch: insert(batch), state: .held, via: via)
             return .held
         }
-        guard try wouldApply(change) else { return .superseded }
+        let current = try currentVersion(of: change)
+        guard change.supersedes(current) else { return .superseded }
         let n = try insert(change, batch: insert(batch), state: .applied, via: via)
-        try apply(change, n: n)
+        try apply(change, over: current?.hash, n: n)
         return .applied
     }
 
@@ -70,7 +71,7 @@ extension Transaction {
     /// The row of a batch, made where there is none yet.
     func insert(_ batch: SignedBatch) throws -> Int64 {
         if let known = batchIDs[batch.signature] { return known }
-        let hash = Digest(hashing: batch.header, batch.signature).bytes
+        let hash = batch.hash.bytes
         let known = try database.prepare("SELECT id FROM batches WHERE hash = ?")
             .first(hash) { $0.int64(0) }
         if known == nil {
@@ -92,41 +93,38 @@ extension Transaction {
         ).run(hash.bytes)
     }
 
-    func wouldApply(_ change: Change) throws -> Bool {
-        guard let current = try currentVersion(of: change) else { return true }
-        return Change.supersedes(
-            version: change.version, hash: change.hash, otherVersion: current.version,
-            otherHash: current.hash)
-    }
-
-    private func currentVersion(of change: Change) throws -> (version: UInt64, hash: Digest)? {
-        let row: ([UInt8], UInt64)?
-        if change.collection == Receipt.replicatedCollection,
+    /// The version that counts now of the document, or of the receipt, that a change is about.
+    func currentVersion(of change: Change) throws -> Change.Version? {
+        guard change.collection == Receipt.replicatedCollection,
             let receipt = Receipt(cbor: change.body)
-        {
-            row = try database.prepare(
-                """
-                SELECT change, statement FROM receipts
-                WHERE document = ? AND version = ? AND device = ?
-                """
-            ).first(
-                receipt.document.bytes, receipt.version.bytes, change.author.digest.bytes
-            ) { ($0.bytes(0), $0.uint64(1)) }
-        } else {
-            row = try database.prepare(
-                "SELECT change, version FROM documents WHERE collection = ? AND id = ?"
-            ).first(change.collection, change.document.bytes) { ($0.bytes(0), $0.uint64(1)) }
-        }
-        return row.flatMap { bytes, version in Digest(bytes: bytes).map { (version, $0) } }
+        else { return try currentVersion(ofDocument: change.document, in: change.collection) }
+        return try database.prepare(
+            """
+            SELECT statement, change FROM receipts
+            WHERE document = ? AND version = ? AND device = ?
+            """
+        ).first(receipt.document.bytes, receipt.version.bytes, change.author.digest.bytes) {
+            Change.Version($0)
+        } ?? nil
     }
 
-    /// Makes an owned change the current version of its document. `n` is `nil` for own receipts.
-    func apply(_ change: Change, n: Int64?) throws {
-        if let current = try currentVersion(of: change) { try supersede(current.hash) }
+    func currentVersion(
+        ofDocument id: DocumentID, in collection: String
+    ) throws -> Change.Version? {
+        try database.prepare(
+            "SELECT version, change FROM documents WHERE collection = ? AND id = ?"
+        ).first(collection, id.bytes) { Change.Version($0) } ?? nil
+    }
+
+    /// Makes an owned change the current version of its document, in the place of `old`. `n` is
+    /// `nil` for own receipts.
+    func apply(_ change: Change, over old: Digest?, n: Int64?) throws {
+        if let old { try supersede(old) }
         if change.collection == Receipt.replicatedCollection {
             try applyReceipt(change)
         } else if let seed = change.seed {
-            try applyDocument(change, seed: seed, n: n ?? database.lastInsertedRow)
+            try applyDocument(
+                change, seed: seed, isNew: old == nil, n: n ?? database.lastInsertedRow)
         }
     }
 
@@ -154,7 +152,9 @@ extension Transaction {
         touched.insert(.receipts)
     }
 
-    private func applyDocument(_ change: Change, seed: Digest, n: Int64) throws {
+    private func applyDocument(
+        _ change: Change, seed: Digest, isNew: Bool, n: Int64
+    ) throws {
         let fields = try change.body.map { try Fields(cbor: $0) }
         try database.prepare(
             """
@@ -165,8 +165,10 @@ extension Transaction {
         ).run(
             change.collection, change.document.bytes, change.author.digest.bytes, change.version,
             change.hash.bytes, n, seed.bytes, change.body?.encoded())
-        try database.prepare("DELETE FROM tokens WHERE collection = ? AND document = ?")
-            .run(change.collection, change.document.bytes)
+        if !isNew {
+            try database.prepare("DELETE FROM tokens WHERE collection = ? AND document = ?")
+                .run(change.collection, change.document.bytes)
+        }
         for token in fields?.attachmentTokens ?? [] {
             try database.prepare("INSERT OR IGNORE INTO tokens VALUES (?, ?, ?, ?)").run(
                 token.id.digest.bytes, token.id.byteCount, change.collection,
@@ -175,5 +177,13 @@ extension Transaction {
         touched.insert(.documents)
         // What a device says of itself: where it is dialled.
         if change.collection == DeviceProfile.collection { touched.insert(.members) }
+    }
+}
+
+extension Change.Version {
+    /// A row of a number and a hash.
+    fileprivate init?(_ row: borrowing Row) {
+        guard let hash = Digest(bytes: row.bytes(1)) else { return nil }
+        self.init(number: row.uint64(0), hash: hash)
     }
 }

@@ -74,7 +74,8 @@ extension Transaction {
             guard let fact = MemberFact(cbor: change.body) else { continue }
             let publicKey: [UInt8]
             if let batch {
-                publicKey = try keys[batch] ?? self.publicKey(ofBatch: batch, in: database)
+                publicKey =
+                    try keys[batch] ?? self.publicKey(ofBatch: batch, in: database) ?? ownKey
                 keys[batch] = publicKey
             } else {
                 publicKey = ownKey
@@ -87,12 +88,14 @@ extension Transaction {
         return statements
     }
 
+    /// `nil` for a batch that this transaction writes: it is signed at the end.
     private static func publicKey(
         ofBatch batch: Int64, in database: Connection
-    ) throws -> [UInt8] {
+    ) throws -> [UInt8]? {
         let row = try database.prepare("SELECT header, signature FROM batches WHERE id = ?")
             .first(batch) { ($0.bytes(0), $0.bytes(1)) }
         guard let row else { throw WireError.malformed("a change without its batch") }
+        if row.0.isEmpty { return nil }
         return try SignedBatch(header: row.0, signature: row.1).publicKey
     }
 
@@ -133,12 +136,13 @@ extension Transaction {
             guard change.kind == .owned,
                 state.counts(author: author, counter: change.counter, own: device)
             else { continue }
-            guard try wouldApply(change) else {
+            let current = try currentVersion(of: change)
+            guard change.supersedes(current) else {
                 try supersede(change.hash)
                 continue
             }
             try database.prepare("UPDATE changes SET state = 0 WHERE n = ?").run(n)
-            try apply(change, n: try newNumber())
+            try apply(change, over: current?.hash, n: try newNumber())
         }
     }
 

@@ -9,8 +9,8 @@ public final class Transaction: Snapshot {
     let now: UInt64
     /// What this transaction touched; waiters are told after the commit.
     var touched: Topics = []
-    /// Own changes that wait for their signature at the end.
-    private var unsigned: [Change] = []
+    /// Own changes that wait for their signature at the end, by the batch they will be in.
+    private var unsigned: [(id: Int64, hashes: [Digest])] = []
     var membersChanged = false
     /// The batches that this transaction met, by their signature.
     var batchIDs: [[UInt8]: Int64] = [:]
@@ -49,11 +49,14 @@ public final class Transaction: Snapshot {
         var receipt = receipt
         let old = try database.prepare(
             """
-            SELECT state, reason, removed, statement FROM receipts
+            SELECT state, reason, removed, statement, change FROM receipts
             WHERE document = ? AND version = ? AND device = ?
             """
         ).first(receipt.document.bytes, receipt.version.bytes, device.digest.bytes) { row in
-            (Self.state(code: row.int(0), reason: row.optionalText(1)), row.bool(2), row.uint64(3))
+            (
+                Self.state(code: row.int(0), reason: row.optionalText(1)), row.bool(2),
+                row.uint64(3), row.bytes(4)
+            )
         }
         if let old, old.0 == .delivered, receipt.state != .delivered {
             receipt = Receipt(
@@ -68,7 +71,7 @@ public final class Transaction: Snapshot {
                 of: device, in: Receipt.replicatedCollection, seed: seed),
             version: (old?.2 ?? 0) + 1, seed: seed, body: receipt.cbor)
         try insertOwn(change)
-        try apply(change, n: nil)
+        try apply(change, over: old.flatMap { Digest(bytes: $0.3) }, n: nil)
     }
 
     /// States a fact about members. Whether it counts is for `Membership` to say.
@@ -87,12 +90,10 @@ public final class Transaction: Snapshot {
         seed: Digest, in collection: String, fields: Fields?
     ) throws -> Document {
         let id = Change.ownedDocument(of: device, in: collection, seed: seed)
-        let version = try database.prepare(
-            "SELECT version FROM documents WHERE collection = ? AND id = ?"
-        ).first(collection, id.bytes) { $0.uint64(0) }
+        let current = try currentVersion(ofDocument: id, in: collection)
         let change = nextChange(
-            .owned, in: collection, document: id, version: (version ?? 0) + 1, seed: seed,
-            body: fields?.cbor)
+            .owned, in: collection, document: id, version: (current?.number ?? 0) + 1,
+            seed: seed, body: fields?.cbor)
         guard change.bytes.count <= Change.sizeLimit else {
             throw ChuteError(.invalid, "a document of over 5 MB: put the bytes into an attachment")
         }
@@ -101,7 +102,7 @@ public final class Transaction: Snapshot {
             throw ChuteError(.invalid, "these fields are no document: \(error)", cause: error)
         }
         let n = try insertOwn(change)
-        try apply(change, n: n)
+        try apply(change, over: current?.hash, n: n)
         return Document(
             collection: collection, id: id, origin: device, version: change.version,
             versionID: change.hash, learned: n, seed: seed, fields: fields)
@@ -119,15 +120,25 @@ public final class Transaction: Snapshot {
 
     @discardableResult
     private func insertOwn(_ change: Change) throws -> Int64 {
-        unsigned.append(change)
-        return try insert(change, batch: nil, state: .applied, via: nil)
+        if unsigned.last.map({ $0.hashes.count == SignedBatch.limit }) ?? true {
+            // Takes its number now and gets its content when it is signed.
+            try database.prepare(
+                "INSERT INTO batches (hash, header, signature) VALUES (randomblob(32), x'', x'')"
+            ).run()
+            unsigned.append((database.lastInsertedRow, []))
+        }
+        unsigned[unsigned.count - 1].hashes.append(change.hash)
+        return try insert(
+            change, batch: unsigned[unsigned.count - 1].id, state: .applied, via: nil)
     }
 
     /// Signs what this transaction wrote and saves the state. The last step before the commit.
     func finish() throws {
-        for start in stride(from: 0, to: unsigned.count, by: SignedBatch.limit) {
-            let part = unsigned[start..<min(start + SignedBatch.limit, unsigned.count)]
-            try sign(part.map(\.hash))
+        for (id, hashes) in unsigned {
+            let batch = SignedBatch(signing: hashes, in: state.space, with: key)
+            try database.prepare(
+                "UPDATE batches SET hash = ?, header = ?, signature = ? WHERE id = ?"
+            ).run(batch.hash.bytes, batch.header, batch.signature, id)
         }
         if !touched.isEmpty { try state.save(in: database) }
     }

@@ -15,14 +15,18 @@ package final class Mailbox<Element: Sendable>: Sendable {
     package init() {}
 
     /// Adds an element; never blocks.
-    package func post(_ element: Element) {
+    package func post(_ element: Element) { post(contentsOf: [element]) }
+
+    /// Adds elements, which the reader gets together; never blocks.
+    package func post(contentsOf elements: [Element]) {
+        guard !elements.isEmpty else { return }
         let reader = state.withLock { state -> CheckedContinuation<[Element], Never>? in
             guard !state.isClosed else { return nil }
             if let reader = state.reader.take() { return reader }
-            state.waiting.append(element)
+            state.waiting += elements
             return nil
         }
-        reader?.resume(returning: [element])
+        reader?.resume(returning: elements)
     }
 
     /// All elements that wait, at least one; none once the mailbox is closed or the task is

@@ -138,8 +138,8 @@ package final class Agent: Sendable {
         while true {
             let outcomes = await chute.fetched()
             if outcomes.isEmpty { return }
-            for outcome in outcomes {
-                writers[outcome.want.root]?.events.post(.fetched(outcome))
+            for (root, some) in Dictionary(grouping: outcomes, by: \.want.root) {
+                writers[root]?.events.post(.fetched(some))
             }
         }
     }

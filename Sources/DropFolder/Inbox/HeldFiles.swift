@@ -16,7 +16,17 @@ final class HeldFiles {
     }
 
     static let folder: BytePath = ".chute/held"
+    private final class Opened {
+        let folder: Folder
+        init(_ folder: consuming Folder) { self.folder = folder }
+    }
+
     private var clones: Bool?
+    /// The folder, while a group of files is held in a row.
+    private var opened: Opened?
+
+    /// Lets go of the folder; the next use opens it anew.
+    func release() { opened = nil }
 
     /// Holds the bytes of the open file; `nil` where neither link nor copy is possible, such as
     /// in a read-only inbox: then the file itself serves as long as it is there.
@@ -27,11 +37,20 @@ final class HeldFiles {
         guard attachment.byteCount > 0 else { return nil }
         let status = try file.status()
         let name = BytePath("\(attachment.blobName)-\(status.inode)")
-        let folder: Folder
-        do throws(SystemError) { folder = try open(in: root) } catch {
+        if let opened { return try hold(file, status, as: name, in: opened.folder) }
+        let opened: Opened
+        do throws(SystemError) { opened = Opened(try open(in: root)) } catch {
             guard [EROFS, EACCES, EPERM].contains(error.code) else { throw error }
             return nil
         }
+        self.opened = opened
+        return try hold(file, status, as: name, in: opened.folder)
+    }
+
+    private func hold(
+        _ file: borrowing FileDescriptor, _ status: FileStatus, as name: BytePath,
+        in folder: borrowing Folder
+    ) throws(SystemError) -> Held? {
         let held = Self.folder.appending(name)
         if try clone(file, to: name, in: folder) { return Held(path: held, isOwned: true) }
         do throws(SystemError) {

@@ -39,15 +39,16 @@ struct InboxWriting {
     /// Writes what was decided; the held files that nothing needs any more.
     func write(_ file: IngestedFile, _ decision: InboxDecision) throws -> [BytePath] {
         let key = folderKey(root, file.path)
+        let here = try transaction.row(InboxRecord.self, key)
         var dropped: [BytePath] = []
         var record: InboxRecord
         switch decision {
         case .unchanged:
-            guard var known = try transaction.row(InboxRecord.self, key) else { return [] }
+            guard var known = here else { return [] }
             known.fingerprint = file.fingerprint
             record = known
         case .newVersion:
-            guard var known = try transaction.row(InboxRecord.self, key) else { return [] }
+            guard var known = here else { return [] }
             try transaction.put(
                 seed: known.seed, in: collection, fields: file.document.fields)
             known.attachment = file.attachment
@@ -67,14 +68,14 @@ struct InboxWriting {
             known.note = file.note
             known.wasSeenAbsent = false
             record = known
-        case .newDocument, .withheld, .wait: record = try newDocument(file)
+        case .newDocument, .withheld, .wait: record = try newDocument(file, at: here)
         }
         if let old = record.held, old != file.held {
             dropped.append(old)
             try transaction.removeLocation(root: root, path: old)
         }
         record.held = file.held
-        try transaction.put(record)
+        try transaction.put(record, over: here)
         try transaction.addLocation(
             file.location(root: root), of: file.attachment, layer: file.layer)
         try transaction.remove(SkipRecord.self, key)
@@ -82,8 +83,11 @@ struct InboxWriting {
     }
 
     /// A document of this path and content that no row names is the one that an earlier run, or
-    /// the store before a restore, made; otherwise it is a new one.
-    private func newDocument(_ file: IngestedFile) throws -> InboxRecord {
+    /// the store before a restore, made; otherwise it is a new one. `old` is the row that has the
+    /// name so far.
+    private func newDocument(
+        _ file: IngestedFile, at old: InboxRecord?
+    ) throws -> InboxRecord {
         var incarnation: Int64 = 0
         while true {
             let seed = FileDocument.seed(
@@ -103,9 +107,7 @@ struct InboxWriting {
             if known == nil {
                 try transaction.put(seed: seed, in: collection, fields: file.document.fields)
             }
-            if let old = try transaction.row(InboxRecord.self, folderKey(root, file.path)),
-                let held = old.held, held != file.held
-            {
+            if let old, let held = old.held, held != file.held {
                 // The document before keeps its bytes until its peers have them.
                 try transaction.put(
                     OrphanRecord(root: root, held: held, document: old.document))

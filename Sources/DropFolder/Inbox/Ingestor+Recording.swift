@@ -102,23 +102,20 @@ extension Ingestor {
         try await chute.store.write { try $0.remove(SkipRecord.self, key) }
     }
 
-    /// Whether the file is one that this device itself published, unchanged: moved or linked
-    /// from an outbox into the inbox.
-    func isOwnCopy(_ path: BytePath, _ print: FileFingerprint) async throws -> Bool {
-        let index = DeliveryRecord.inodeIndex(print.inode)
-        let rows = try await chute.reader.read {
-            try $0.rows(DeliveryRecord.self, where: "inode", is: index, limit: 16)
+    /// The files that this device itself published, unchanged: moved or linked from an outbox
+    /// into the inbox.
+    func ownCopies(
+        among files: [(path: BytePath, print: FileFingerprint)]
+    ) async throws -> Set<BytePath> {
+        try await chute.reader.read { snapshot in
+            let own = try files.filter { file in
+                let rows = try snapshot.rows(
+                    DeliveryRecord.self, where: "inode",
+                    is: DeliveryRecord.inodeIndex(file.print.inode), limit: 16)
+                return rows.contains { $0.isOurs(file.print) }
+            }
+            return Set(own.map(\.path))
         }
-        let isOwn = rows.contains { row in
-            guard let copy = row.copy, !row.isUsersOwn else { return false }
-            return copy.fingerprint.identity
-                == InodeIdentity(
-                    inode: print.inode, birth: print.birth)
-                && copy.fingerprint.size == print.size
-                && copy.fingerprint.modified == print.modified
-        }
-        if isOwn { try await skip(path, .alreadyShared, "it came from a peer", print) }
-        return isOwn
     }
 
     /// Names that stood empty for the quiet time: their next file is another document.

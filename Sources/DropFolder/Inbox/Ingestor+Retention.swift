@@ -21,15 +21,16 @@ extension Ingestor {
 
     private func releaseOnce() async throws {
         let (root, collection) = (root, collection)
-        var after: [UInt8] = folderKey(root)
-        let prefix = after
+        let held = folderKey(root)
+        var after: [UInt8] = []
         while let inbox = watcher.root {
             let start = after
             let old = try heldTooLong(in: inbox)
             let (due, end) = try await chute.reader.read { snapshot in
                 let members = try snapshot.members().map(\.id).filter { $0 != snapshot.device }
-                let page = try snapshot.rows(InboxRecord.self, after: start, limit: Self.pageCount)
-                    .prefix { $0.key.starts(with: prefix) }
+                let page = try snapshot.rows(
+                    InboxRecord.self, where: "held", is: held, after: start,
+                    limit: Self.pageCount)
                 let takers = try snapshot.takers(of: collection, among: members)
                 let rows = try page.filter { row in
                     guard let held = row.held else { return false }

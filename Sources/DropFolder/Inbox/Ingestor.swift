@@ -179,7 +179,7 @@ actor Ingestor {
                     effects += tracker.handle(.vanished(path), now: now)
                     continue
                 }
-                switch await probe.look(at: path, in: root) {
+                switch probe.look(at: path, in: root) {
                 case .file(let answer, _):
                     effects += tracker.handle(.probed(path, answer), now: now)
                 case .skipped(let reason):
@@ -206,11 +206,18 @@ actor Ingestor {
         var files: [IngestedFile] = []
         var size: UInt64 = 0
         var taken = 0
+        defer { holder.release() }
+        let own = try await ownCopies(
+            among: settled.prefix(Self.groupCount).map { ($0.path, $0.fingerprint) })
         while taken < settled.count, taken < Self.groupCount, size < Self.groupByteCount {
             let next = settled[taken]
             taken += 1
             guard let root = watcher.root else { break }
-            if try await isOwnCopy(next.path, next.fingerprint) { continue }
+            if own.contains(next.path) {
+                try await skip(
+                    next.path, .alreadyShared, "it came from a peer", next.fingerprint)
+                continue
+            }
             switch reader.read(
                 next.path, as: next.fingerprint, note: next.note,
                 readAt: now, in: root)

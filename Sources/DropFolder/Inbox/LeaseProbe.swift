@@ -1,14 +1,11 @@
 package import ChuteSystem
-@preconcurrency import Dispatch
 import Glibc
 
 /// Looks at a file of an inbox before it is read: is it regular, does somebody write it, is it
 /// whole by its structure?
 ///
-/// ## Concurrency
-/// The lease is taken and given back on a queue that does nothing else, so that a writer who
-/// meets it waits for microseconds. Opening and the look at the structure run where the caller
-/// runs; they block.
+/// The lease is given back in the call after the one that takes it, so that a writer who meets
+/// it waits for microseconds. Blocks.
 package struct LeaseProbe: Sendable {
     package enum Answer: Hashable, Sendable {
         case file(SettleTracker.Probe, FileStatus)
@@ -21,16 +18,13 @@ package struct LeaseProbe: Sendable {
     /// Judges an open file of so many bytes.
     package typealias Structure = @Sendable (borrowing FileDescriptor, UInt64) -> StructureVerdict
 
-    private let queue = DispatchQueue(label: "chute.lease")
     private let structure: Structure
 
     package init(structure: @escaping Structure) { self.structure = structure }
 
     /// Opens `path`, following no link and waiting for nobody. The fingerprint is the one before
     /// the structure was looked at: a later change shows.
-    package nonisolated(nonsending) func look(
-        at path: BytePath, in root: InboxRoot
-    ) async -> Answer {
+    package func look(at path: BytePath, in root: InboxRoot) -> Answer {
         do throws(SystemError) {
             let file = try root.folder.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
             let status = try file.status()
@@ -39,7 +33,7 @@ package struct LeaseProbe: Sendable {
             case .symlink: return .skipped(.symlink)
             case .directory, .other: return .skipped(.notRegular)
             }
-            let lease = try await state(of: file)
+            let lease = try state(of: file)
             let verdict = lease == .busy ? .unknown : self.verdict(file, status.size)
             let probe = SettleTracker.Probe(
                 lease: lease, structure: verdict, fingerprint: FileFingerprint(status))
@@ -55,14 +49,9 @@ package struct LeaseProbe: Sendable {
 
     /// Whether somebody writes the open file; `unknown` on a remote file system, where a lease
     /// proves nothing.
-    package nonisolated(nonsending) func state(
-        of file: borrowing FileDescriptor
-    ) async throws(SystemError) -> LeaseState {
+    package func state(of file: borrowing FileDescriptor) throws(SystemError) -> LeaseState {
         guard try FileSystemReach.of(file) == .local else { return .unknown }
-        let raw = file.raw  // borrowed: open until we return
-        return await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: LeaseState.probe(raw: raw)) }
-        }
+        return LeaseState.probe(raw: file.raw)
     }
 
     private func answer(for error: SystemError) -> Answer {

@@ -11,9 +11,10 @@ struct DeliveryEnding: Sendable {
     func write(
         _ outcome: PublishOutcome, root: Int64, collection: String, _ transaction: Transaction
     ) throws {
-        guard var known = try transaction.row(DeliveryRecord.self, record.key),
-            known.versionID == record.versionID
+        guard let old = try transaction.row(DeliveryRecord.self, record.key),
+            old.versionID == record.versionID
         else { return }
+        var known = old
         let copy: DeliveredCopy
         var isGone = false
         switch outcome {
@@ -26,8 +27,8 @@ struct DeliveryEnding: Sendable {
             copy = adopted
         case .failed: return
         }
-        if let old = known.copy, old.path != copy.path || known.attachment != attachment {
-            try transaction.removeLocation(root: root, path: old.path)
+        if let former = old.copy, former.path != copy.path || old.attachment != attachment {
+            try transaction.removeLocation(root: root, path: former.path)
         }
         if let want = known.want { try transaction.finish(want: want) }
         known.want = nil
@@ -36,7 +37,7 @@ struct DeliveryEnding: Sendable {
         known.state = isGone ? .removed : .delivered
         known.reason = ""
         known.detail = ""
-        try transaction.put(known)
+        try transaction.put(known, over: old)
         try transaction.remove(IntentRecord.self, known.key)
         if !isGone {
             try transaction.addLocation(

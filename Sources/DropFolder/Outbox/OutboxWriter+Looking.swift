@@ -73,14 +73,16 @@ extension OutboxWriter {
         let waiting = try await chute.reader.read {
             try $0.rows(DeliveryRecord.self, where: "state", is: index, limit: 1024)
         }
-        let again = waiting.filter { $0.want == nil }
+        let again = waiting.filter { $0.want == nil }.map(\.key)
         guard !again.isEmpty else { return }
         let (root, rules, start) = (root, rules, place.staging.start)
         let (collection, space) = (folder.collection, try await availableSpace(place))
         try await chute.store.write { transaction in
             var budget = space
-            for record in again {
-                guard let document = try transaction.document(record.document, in: collection)
+            for key in again {
+                guard let record = try transaction.row(DeliveryRecord.self, key),
+                    record.state == .waiting, record.want == nil,
+                    let document = try transaction.document(record.document, in: collection)
                 else { continue }
                 let writing = DeliveryWriting(
                     transaction: transaction, root: root, start: start, rules: rules)

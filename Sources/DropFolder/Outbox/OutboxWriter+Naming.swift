@@ -7,10 +7,9 @@ extension OutboxWriter {
     func components(
         for file: FileDocument, _ document: Document, _ place: Place
     ) async throws -> [[UInt8]]? {
-        let key = folderKey(root) + document.origin.digest.bytes
-        let peer = try await chute.reader.read { try $0.row(PeerFolderRecord.self, key)?.name }
         let values = OutboxLayout.Values(
-            peer: peer ?? Array(document.origin.short.utf8), path: file.path,
+            peer: try await name(of: document.origin) ?? Array(document.origin.short.utf8),
+            path: file.path,
             type: Array((MIMEType(file.type)?.type ?? "application").utf8),
             collection: Array(folder.collection.utf8), date: CalendarDate(file.modified),
             fallback: Array(document.origin.short.utf8))
@@ -18,6 +17,14 @@ extension OutboxWriter {
         do throws(OutboxNaming.Refusal) { return try naming.name(layout.expand(values)) } catch {
             return nil
         }
+    }
+
+    private func name(of peer: DeviceID) async throws -> [UInt8]? {
+        if let known = peerNames[peer] { return known }
+        let key = folderKey(root) + peer.digest.bytes
+        let name = try await chute.reader.read { try $0.row(PeerFolderRecord.self, key)?.name }
+        peerNames[peer] = name
+        return name
     }
 
     /// Finds the rows of fetched wants, and binds the folder name of each peer at first sight.

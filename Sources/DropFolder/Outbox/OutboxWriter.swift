@@ -19,7 +19,7 @@ actor OutboxWriter {
     enum Event: Sendable {
         /// Documents may be new.
         case look
-        case fetched(FetchOutcome)
+        case fetched([FetchOutcome])
         /// Look again at what waits.
         case tick
         /// See whether the copies are still there.
@@ -47,6 +47,8 @@ actor OutboxWriter {
     /// What staged files must be, for the comparison with files of the user.
     var expected: [BytePath: AttachmentID] = [:]
     var expectedTarget: [[[UInt8]]: AttachmentID] = [:]
+    /// The folder names of peers; what is bound once never changes.
+    var peerNames: [DeviceID: [UInt8]] = [:]
     let detector = MIMEDetector()
     let hasher = AttachmentHasher()
 
@@ -109,7 +111,7 @@ actor OutboxWriter {
                 case .look: looks = true
                 case .tick: ticks = true
                 case .check: checks = true
-                case .fetched(let outcome): fetched.append(outcome)
+                case .fetched(let outcomes): fetched += outcomes
                 }
             }
             do {
@@ -146,7 +148,7 @@ actor OutboxWriter {
         }
         isWaiting = false
         try await recover()
-        for outcome in unplaced { events.post(.fetched(outcome)) }
+        if !unplaced.isEmpty { events.post(.fetched(unplaced)) }
         unplaced = []
         events.post(.look)  // documents came meanwhile
     }

@@ -28,8 +28,9 @@ extension PublishGroup {
         guard !unsynced.isEmpty else { return }
         let files = unsynced.map { items[$0].staged }
         do throws(SystemError) {
-            switch publisher.syncPlan.method(for: facts(of: unsynced)) {
-            case .wholeFileSystem: try syncWhole(files)
+            let facts = facts(of: unsynced)
+            switch publisher.syncPlan.method(for: facts) {
+            case .wholeFileSystem: try syncWhole(files, facts.byteCount)
             case .perFile: try syncEach(files)
             }
         } catch {
@@ -38,25 +39,26 @@ extension PublishGroup {
     }
 
     private func facts(of indices: [Int]) -> SyncPlan.Group {
-        let isBig = indices.contains { index in
-            let size = try? items[index].staged.descriptor.status().size
-            return (size ?? .max) > SyncPlan.bigSize
+        // What cannot be looked at counts as big: its own sync says what is wrong.
+        let sizes = indices.map { index in
+            (try? items[index].staged.descriptor.status().size) ?? .max
         }
+        let isBig = sizes.contains { $0 > SyncPlan.bigSize }
         return SyncPlan.Group(
-            count: indices.count,
+            count: indices.count, byteCount: isBig ? 0 : sizes.reduce(0, +),
             hasRewrite: indices.contains { items[$0].durability == .rewritten },
             syncsWhole: publisher.kind.syncsWhole, hasBigFile: isBig || writesBigFile)
     }
 
-    private func syncWhole(_ files: [StagedFile]) throws(SystemError) {
+    private func syncWhole(_ files: [StagedFile], _ byteCount: UInt64) throws(SystemError) {
         for staging in stagings(of: files) {
             let clock = ContinuousClock()
             let start = clock.now
             do throws(SystemError) { try staging.wholeSync.syncFileSystem() } catch {
-                publisher.syncPlan.wholeFileSystemSynced(in: clock.now - start)
+                publisher.syncPlan.wholeFileSystemSynced(byteCount, in: clock.now - start)
                 throw error
             }
-            publisher.syncPlan.wholeFileSystemSynced(in: clock.now - start)
+            publisher.syncPlan.wholeFileSystemSynced(byteCount, in: clock.now - start)
         }
     }
 

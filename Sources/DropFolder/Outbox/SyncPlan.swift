@@ -7,6 +7,8 @@ package struct SyncPlan: Hashable, Sendable {
 
     package struct Group: Hashable, Sendable {
         package var count: Int
+        /// The size of all members together.
+        package var byteCount: UInt64
         /// A member is written anew after a sync error: it is synced alone.
         package var hasRewrite: Bool
         /// The file system is one where `syncfs` pays.
@@ -14,8 +16,12 @@ package struct SyncPlan: Hashable, Sendable {
         /// A file over `bigSize` is in the group or is being written at this time.
         package var hasBigFile: Bool
 
-        package init(count: Int, hasRewrite: Bool, syncsWhole: Bool, hasBigFile: Bool) {
+        package init(
+            count: Int, byteCount: UInt64 = 0, hasRewrite: Bool, syncsWhole: Bool,
+            hasBigFile: Bool
+        ) {
             self.count = count
+            self.byteCount = byteCount
             self.hasRewrite = hasRewrite
             self.syncsWhole = syncsWhole
             self.hasBigFile = hasBigFile
@@ -26,7 +32,10 @@ package struct SyncPlan: Hashable, Sendable {
     package static let bigSize: UInt64 = 16 << 20
     /// Fewer files than this are synced one by one.
     package static let wholeFrom = 4
+    /// What other programs' writes may cost before a `syncfs` is slow.
     package static let slow: Duration = .milliseconds(50)
+    /// What the group's own bytes may cost at most: 100 MB/s.
+    package static let ownCost: Duration = .nanoseconds(10)
     /// Large groups that go file by file after a slow `syncfs`, before it is tried again.
     package static let pause = 16
 
@@ -43,9 +52,10 @@ package struct SyncPlan: Hashable, Sendable {
         return .perFile
     }
 
-    /// A `syncfs` ended after `time`, failed or not.
-    package mutating func wholeFileSystemSynced(in time: Duration) {
-        if time > Self.slow { pausing = Self.pause }
+    /// A `syncfs` for a group of so many bytes ended after `time`, failed or not.
+    package mutating func wholeFileSystemSynced(_ byteCount: UInt64, in time: Duration) {
+        let own = Self.ownCost * Int(clamping: byteCount)
+        if time > Self.slow + own { pausing = Self.pause }
     }
 
     /// Whether these may join one group: rewrites and big files go alone.

@@ -61,6 +61,14 @@ struct DeliveryRecord: LocalRow, Hashable {
         folderKey(root) + Array(state.rawValue.utf8)
     }
 
+    /// Whether `print` is that of the copy as this device published it.
+    func isOurs(_ print: FileFingerprint) -> Bool {
+        guard let copy, !isUsersOwn else { return false }
+        let identity = InodeIdentity(inode: print.inode, birth: print.birth)
+        return copy.fingerprint.identity == identity && copy.fingerprint.size == print.size
+            && copy.fingerprint.modified == print.modified
+    }
+
     init(root: Int64, document: Document, file: FileDocument, state: State) {
         self.root = root
         self.document = document.id

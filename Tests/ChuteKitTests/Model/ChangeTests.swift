@@ -80,17 +80,21 @@ struct ChangeTests {
     }
 
     @Test func `the greater version supersedes, of equal ones the greater hash`() {
-        let hashes = [Digest(hashing: [1]), Digest(hashing: [2])].sorted()
-        func wins(_ version: UInt64, _ hash: Int, over other: UInt64, _ otherHash: Int) -> Bool {
-            Change.supersedes(
-                version: version, hash: hashes[hash], otherVersion: other,
-                otherHash: hashes[otherHash])
+        let changes = (1...2).map { counter in
+            Change(
+                kind: .owned, author: Self.author, counter: counter,
+                stamp: Stamp(milliseconds: 1), collection: "c", document: Self.document,
+                version: 2, seed: Self.seed, body: nil)
+        }.sorted { $0.hash < $1.hash }
+        let (low, high) = (changes[0], changes[1])
+        func wins(_ change: Change, over number: UInt64, _ hash: Digest) -> Bool {
+            change.supersedes(Change.Version(number: number, hash: hash))
         }
-        #expect(wins(2, 0, over: 1, 1))
-        #expect(!wins(1, 1, over: 2, 0))
-        #expect(wins(1, 1, over: 1, 0))
-        #expect(!wins(1, 0, over: 1, 1))
-        #expect(!wins(1, 0, over: 1, 0))
+        #expect(wins(low, over: 1, high.hash))
+        #expect(!wins(high, over: 3, low.hash))
+        #expect(wins(high, over: 2, low.hash))
+        #expect(!wins(low, over: 2, high.hash))
+        #expect(!wins(low, over: 2, low.hash))
     }
 
     @Test func `a batch reads back, and no bit of it may be another`() throws {

@@ -58,11 +58,30 @@ struct FetchPlannerTests {
         let (first, second) = (Self.attachment(1, pieces: 1), Self.attachment(2, pieces: 3))
         _ = planner.connected(one)
         _ = planner.add(first, pieces: 0..<1, needsLayer: false, source: nil)
-        planner.remove(first)
+        _ = planner.remove(first)
         #expect(planner.add(second, pieces: 0..<3, needsLayer: false, source: nil).count == 1)
         #expect(planner.finished(0, of: first, from: one).isEmpty)
         #expect(planner.absent(0, of: first, at: one).isEmpty)
         #expect(planner.inFlightCount == 1)
+    }
+
+    @Test func `a peer is asked for more once half of what may be in flight has come`() {
+        var planner = FetchPlanner(limits: .init(requestsPerPeer: 4))
+        let id = Self.attachment(1, pieces: 8)
+        _ = planner.connected(one)
+        let asked = planner.add(id, pieces: 0..<8, needsLayer: false, source: nil)
+        #expect(asked.compactMap(\.piece) == [0, 1, 2, 3])
+        #expect(planner.finished(0, of: id, from: one).isEmpty)
+        #expect(planner.finished(1, of: id, from: one).compactMap(\.piece) == [4, 5])
+    }
+
+    @Test func `a transfer that ends early makes room for others`() {
+        var planner = FetchPlanner(limits: .init(requestsPerPeer: 1))
+        let (first, second) = (Self.attachment(1, pieces: 1), Self.attachment(2, pieces: 1))
+        _ = planner.connected(one)
+        _ = planner.add(first, pieces: 0..<1, needsLayer: false, source: nil)
+        #expect(planner.add(second, pieces: 0..<1, needsLayer: false, source: nil).isEmpty)
+        #expect(planner.remove(first).map(\.attachment) == [second])
     }
 
     /// Plays a world in which every peer answers each request with the piece, a wrong piece or
@@ -157,7 +176,7 @@ struct FetchPlannerTests {
             note(planner.finished(request.piece, of: request.attachment, from: request.peer))
             guard isWhole else { return }
             missing[request.attachment] = nil
-            planner.remove(request.attachment)
+            note(planner.remove(request.attachment))
         }
 
         mutating func answerHonestly(_ peer: DeviceID) -> Bool {

@@ -75,7 +75,7 @@ private struct Flow {
 
     private mutating func look(at path: BytePath) async -> [SettleTracker.Effect] {
         guard let root = watcher.root,
-            case .file(let answer, _) = await probe.look(at: path, in: root)
+            case .file(let answer, _) = probe.look(at: path, in: root)
         else { return tracker.handle(.vanished(path), now: now) }
         return tracker.handle(.probed(path, answer), now: now)
     }

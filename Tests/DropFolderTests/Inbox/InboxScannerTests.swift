@@ -151,10 +151,10 @@ struct LeaseProbeTests {
                 let status = try FileStatus.of(name, in: root.folder.descriptor.raw)
                 let expected = SettleTracker.Probe(
                     lease: .free, structure: verdict, fingerprint: FileFingerprint(status))
-                #expect(await probe.look(at: name, in: root) == .file(expected, status))
+                #expect(probe.look(at: name, in: root) == .file(expected, status))
             }
             let writer = try root.folder.open("whole", O_WRONLY)
-            guard case .file(let busy, _) = await probe.look(at: "whole", in: root) else {
+            guard case .file(let busy, _) = probe.look(at: "whole", in: root) else {
                 Issue.record("no answer")
                 return
             }
@@ -170,12 +170,12 @@ struct LeaseProbeTests {
             try root.folder.makeLink("link", to: "/etc/passwd")
             try root.folder.makeFolder("folder")
             try root.folder.makeLink("folder-link", to: "/etc")
-            #expect(await probe.look(at: "pipe", in: root) == .skipped(.notRegular))
-            #expect(await probe.look(at: "link", in: root) == .skipped(.symlink))
-            #expect(await probe.look(at: "folder", in: root) == .skipped(.notRegular))
-            #expect(await probe.look(at: "folder-link/passwd", in: root) == .skipped(.symlink))
-            #expect(await probe.look(at: "nothing", in: root) == .missing)
-            #expect(await probe.look(at: "nothing/below", in: root) == .missing)
+            #expect(probe.look(at: "pipe", in: root) == .skipped(.notRegular))
+            #expect(probe.look(at: "link", in: root) == .skipped(.symlink))
+            #expect(probe.look(at: "folder", in: root) == .skipped(.notRegular))
+            #expect(probe.look(at: "folder-link/passwd", in: root) == .skipped(.symlink))
+            #expect(probe.look(at: "nothing", in: root) == .missing)
+            #expect(probe.look(at: "nothing/below", in: root) == .missing)
         }
     }
 }

@@ -22,11 +22,19 @@ import Testing
 
     @Test func `a slow whole sync is left alone for a while and then tried again`() {
         var plan = SyncPlan()
-        plan.wholeFileSystemSynced(in: .milliseconds(51))
+        plan.wholeFileSystemSynced(0, in: .milliseconds(51))
         for _ in 0..<SyncPlan.pause { #expect(plan.method(for: many) == .perFile) }
         #expect(plan.method(for: many) == .wholeFileSystem)
-        plan.wholeFileSystemSynced(in: .milliseconds(50))
+        plan.wholeFileSystemSynced(0, in: .milliseconds(50))
         #expect(plan.method(for: many) == .wholeFileSystem)
+    }
+
+    @Test func `a whole sync may take what the bytes of its own group take`() {
+        var plan = SyncPlan()
+        plan.wholeFileSystemSynced(20_000_000, in: .milliseconds(250))
+        #expect(plan.method(for: many) == .wholeFileSystem)
+        plan.wholeFileSystemSynced(20_000_000, in: .milliseconds(251))
+        #expect(plan.method(for: many) == .perFile)
     }
 
     @Test func `rewrites and big files share no group`() {
