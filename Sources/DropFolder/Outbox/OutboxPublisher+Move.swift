@@ -1,4 +1,4 @@
-package import ChuteSystem
+import ChuteSystem
 import Glibc
 
 extension OutboxPublisher {
@@ -13,7 +13,8 @@ extension OutboxPublisher {
     /// Moves a delivered copy that nobody touched along with the sender's rename. Never replaces
     /// anything: a taken name gives ` (2)`.
     ///
-    /// Needs no intent: after a crash `find` tells by inode and birth time which name it has.
+    /// Needs no intent: after a crash the same call finds the copy by inode and birth time at its
+    /// new name, makes that durable and says `moved`.
     package func moveCopy(_ copy: DeliveredCopy, to components: [[UInt8]]) -> Moved {
         guard root.isInPlace() else { return .failed(PublishFailure(.notMounted)) }
         do throws(SystemError) { return try move(copy, to: components) } catch {
@@ -28,10 +29,11 @@ extension OutboxPublisher {
             return .failed(PublishFailure(.nameRefused))
         }
         let name = copy.path.lastComponent
-        guard let source = try tree.branch(at: copy.path.parent),
-            let found = try source.folder.status(of: name),
-            CopyFingerprint(found) == copy.fingerprint
-        else { return .touched }
+        let source = try tree.branch(at: copy.path.parent)
+        guard let source, let found = try source.folder.status(of: name),
+            InodeIdentity(found) == copy.fingerprint.identity
+        else { return try alreadyMoved(copy, from: source, to: components) }
+        guard CopyFingerprint(found) == copy.fingerprint else { return .touched }
         let place = try tree.place(components.dropLast(), making: true)
         var number = 1
         while true {
@@ -74,17 +76,27 @@ extension OutboxPublisher {
         return .moved(DeliveredCopy(path: moved.path, fingerprint: fingerprint))
     }
 
-    /// Which of these names has the copy; `nil` where none has. For recovery of a move.
-    package func find(
-        _ identity: InodeIdentity, at paths: [BytePath]
-    ) throws(SystemError) -> DeliveredCopy? {
-        for path in paths {
-            guard let branch = try tree.branch(at: path.parent),
-                let status = try branch.folder.status(of: path.lastComponent),
-                InodeIdentity(status) == identity
+    /// Where a crash came after the rename: the copy has the new name, or one beside it.
+    private func alreadyMoved(
+        _ copy: DeliveredCopy, from source: OutboxTree.Branch?, to components: [[UInt8]]
+    ) throws(SystemError) -> Moved {
+        guard let last = components.last else { return .touched }
+        let place = try tree.place(components.dropLast(), making: false)
+        guard place.isComplete else { return .touched }
+        let entries = try place.branch.folder.entries()
+        for entry in entries where entry.inode == copy.fingerprint.identity.inode {
+            let isNamedSo = (1...entries.count).contains {
+                OutboxNaming.candidate(last, $0) == entry.name.bytes
+            }
+            guard isNamedSo, let status = try place.branch.folder.status(of: entry.name),
+                CopyFingerprint(status).isSameButChanged(copy.fingerprint)
             else { continue }
-            return DeliveredCopy(path: path, fingerprint: CopyFingerprint(status))
+            try makeDurable(place.branch)
+            if let source, source.key != place.branch.key { try Self.syncFolder(source.folder) }
+            return .moved(
+                DeliveredCopy(
+                    path: place.path.appending(entry.name), fingerprint: CopyFingerprint(status)))
         }
-        return nil
+        return .touched
     }
 }
