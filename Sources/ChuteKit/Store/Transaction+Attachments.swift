@@ -85,12 +85,25 @@ extension Snapshot {
 
     /// All wants with an id above `id`, in their order.
     func wants(after id: Int64, limit: Int) throws -> [Want] {
+        try wants(where: "id > ? ORDER BY id", id, limit)
+    }
+
+    /// The wants whose staged files lie below a root.
+    public func wants(inRoot root: Int64) throws -> [Want] {
+        try wants(where: "root = ? ORDER BY id", root, .max)
+    }
+
+    /// The bytes of all wants, by the root below which their staged files lie.
+    public func wantedByteCounts() throws -> [Int64: UInt64] {
+        let counts = try database.prepare("SELECT root, sum(length) FROM wants GROUP BY root")
+            .all { ($0.int64(0), $0.uint64(1)) }
+        return Dictionary(uniqueKeysWithValues: counts)
+    }
+
+    private func wants(where condition: String, _ value: Int64, _ limit: Int) throws -> [Want] {
         try database.prepare(
-            """
-            SELECT id, digest, length, root, path, source FROM wants WHERE id > ?
-            ORDER BY id LIMIT ?
-            """
-        ).all(id, limit) { row in
+            "SELECT id, digest, length, root, path, source FROM wants WHERE \(condition) LIMIT ?"
+        ).all(value, limit) { row in
             guard let digest = Digest(bytes: row.bytes(1)),
                 let attachment = AttachmentID(digest: digest, byteCount: row.uint64(2))
             else { throw WireError.malformed("a row of wants") }

@@ -44,6 +44,7 @@ package final class Agent: Sendable {
         self.log = log
         var ingestors: [Int64: Ingestor] = [:]
         var writers: [Int64: OutboxWriter] = [:]
+        let promises = SpacePromises(outboxes: folders.all.compactMap { $0.outbox?.root })
         for folder in folders.all {
             if let inbox = folder.inbox {
                 let identity = inbox.identity
@@ -57,7 +58,8 @@ package final class Agent: Sendable {
             }
             if let outbox = folder.outbox {
                 writers[outbox.root] = try OutboxWriter(
-                    chute: chute, folder: folder.settings, record: outbox, log: log)
+                    chute: chute, folder: folder.settings, record: outbox, promises: promises,
+                    log: log)
             }
         }
         self.ingestors = ingestors

@@ -47,7 +47,8 @@ enum DeliveryDecision: Hashable {
         if let record, record.versionID == document.versionID { return .none }
         guard let file = document.fields.flatMap(FileDocument.init) else {
             guard let record else { return .none }
-            return record.state == .delivered || record.state == .removed ? .retract : .withdraw
+            // Also the copy of an earlier version, while a later one is on its way.
+            return record.copy != nil ? .retract : .withdraw
         }
         // What the user removed stays gone, also under its new name.
         if let record, record.attachment == file.attachment,

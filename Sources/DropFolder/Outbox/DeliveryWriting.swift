@@ -1,37 +1,52 @@
 import ChuteKit
 import ChuteSystem
 
-/// Writes within a transaction what was decided about a document of somebody else.
+/// Writes within a transaction what was decided about documents of somebody else.
 struct DeliveryWriting {
+    /// A staged file that no row needs any more: to be removed after the commit.
+    struct Dropped: Hashable, Sendable {
+        /// Of the delivery's row.
+        let key: [UInt8]
+        /// The start, then the name.
+        let staged: BytePath
+    }
+
     let transaction: Transaction
     let root: Int64
     /// The staging folder of this start.
     let start: BytePath
     let rules: DeliveryDecision.Rules
+    var budget = SpaceBudget.none
+    private(set) var dropped: [Dropped] = []
+
+    init(
+        _ transaction: Transaction, root: Int64, start: BytePath, rules: DeliveryDecision.Rules,
+        budget: SpaceBudget = .none
+    ) {
+        self.transaction = transaction
+        self.root = root
+        self.start = start
+        self.rules = rules
+        self.budget = budget
+    }
 
     /// Decides and writes. Copies that move or are taken back are dealt with before.
-    func decide(_ document: Document, _ budget: inout SpaceBudget) throws {
+    mutating func decide(_ document: Document) throws {
         let record = try transaction.row(
             DeliveryRecord.self, DeliveryRecord.key(root: root, document.id))
         switch DeliveryDecision.of(document, record, rules) {
         case .none, .move, .retract: break
         case .withdraw:
-            guard var record else { return }
-            try dropWant(&record)
-            record.version = document.version
-            record.versionID = document.versionID
-            record.state = .retracted
-            try transaction.put(record)
+            guard let record else { return }
+            try withdraw(record, document)
         case .refuse(let reason, let detail):
             try refuse(document, record, reason, detail)
-        case .fetch: try fetch(document, record, &budget)
+        case .fetch: try fetch(document, record)
         }
     }
 
     /// Asks for the bytes of a version, or notes that there is no space for them now.
-    func fetch(
-        _ document: Document, _ known: DeliveryRecord?, _ budget: inout SpaceBudget
-    ) throws {
+    mutating func fetch(_ document: Document, _ known: DeliveryRecord?) throws {
         guard let file = document.fields.flatMap(FileDocument.init) else { return }
         var record =
             known ?? DeliveryRecord(root: root, document: document, file: file, state: .fetching)
@@ -43,11 +58,11 @@ struct DeliveryWriting {
             record.state = .waiting
             record.reason = budget.reason.rawValue
             record.detail = "\(file.attachment.byteCount) bytes do not fit"
-            return try transaction.put(record)
+            // Asked again and again: nothing is written where nothing is new.
+            if record != known { try transaction.put(record) }
+            return
         }
-        let name = BytePath(
-            "\(document.id.description.prefix(32))-\(document.version)-"
-                + String(UInt32.random(in: .min ... .max), radix: 36))
+        let name = StagedName.of(document.id, version: document.version)
         let want = try transaction.want(
             file.attachment, root: root,
             path: BytePath(".chute/staging").appending(start).appending(name),
@@ -61,7 +76,7 @@ struct DeliveryWriting {
     }
 
     /// Says no, to the row and to the origin.
-    func refuse(
+    mutating func refuse(
         _ document: Document, _ known: DeliveryRecord?, _ reason: SkipReason, _ detail: String
     ) throws {
         guard let file = document.fields.flatMap(FileDocument.init) else { return }
@@ -81,10 +96,42 @@ struct DeliveryWriting {
                 version: document.versionID, state: .refused(reason: reason.rawValue)))
     }
 
-    /// A want of an earlier version is of no use any more; its staged file goes with the next
-    /// start.
-    private func dropWant(_ record: inout DeliveryRecord) throws {
-        if let want = record.want { try transaction.unwant(want) }
+    /// Ends a delivery whose origin took the document back. What has a name keeps it.
+    mutating func withdraw(_ known: DeliveryRecord, _ document: Document) throws {
+        var record = known
+        try dropWant(&record)
+        record.version = document.version
+        record.versionID = document.versionID
+        record.state = .retracted
+        record.reason = ""
+        record.detail = ""
+        try transaction.put(record)
+    }
+
+    /// Ends a delivery whose document is not to be seen any more: its author was removed, or this
+    /// device left the space. Should the document come back, it is news.
+    mutating func forget(_ known: DeliveryRecord) throws {
+        var record = known
+        try dropWant(&record)
+        guard record.copy != nil else {
+            return try transaction.remove(DeliveryRecord.self, record.key)
+        }
+        record.versionID = Digest.seed([])  // no version has it
+        record.state = .retracted
+        record.reason = ""
+        record.detail = ""
+        try transaction.put(record)
+    }
+
+    /// A want of an earlier version is of no use any more, nor is what was staged for it.
+    private mutating func dropWant(_ record: inout DeliveryRecord) throws {
+        if let want = record.want {
+            try transaction.unwant(want)
+            budget.giveBack(record.attachment.byteCount)
+        }
+        if let staged = record.staged {
+            dropped.append(Dropped(key: record.key, staged: staged))
+        }
         record.want = nil
         record.staged = nil
     }

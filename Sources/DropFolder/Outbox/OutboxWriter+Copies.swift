@@ -66,18 +66,33 @@ extension OutboxWriter {
         let key = DeliveryRecord.key(root: root, document.id)
         guard var record = try await chute.reader.read({ try $0.row(DeliveryRecord.self, key) })
         else { return }
+        guard let file = document.fields.flatMap(FileDocument.init) else {
+            return try await retract(record, document, place)
+        }
         record.version = document.version
         record.versionID = document.versionID
-        guard let file = document.fields.flatMap(FileDocument.init) else {
-            return try await retract(record, place)
-        }
         var oldPath: BytePath?
-        if let copy = record.copy, record.state == .delivered, !record.isUsersOwn,
-            let components = try await components(for: file, document, place),
-            case .moved(let moved) = place.publisher.moveCopy(copy, to: components)
+        // Also what counts as removed: a power cut can take back the version that moved the copy,
+        // and leave the copy at its new name.
+        if let copy = record.copy, !record.isUsersOwn,
+            let components = try await components(for: file, document, place)
         {
-            oldPath = copy.path
-            record.copy = moved
+            switch place.publisher.moveCopy(copy, to: components) {
+            case .moved(let moved):
+                oldPath = copy.path
+                record.copy = moved
+                record.state = .delivered
+            case .touched: break
+            case .failed(let failure):
+                // Renamed, and not known to last: looked for again once the folder is opened anew.
+                if let error = failure.error,
+                    try place.publisher.root.folder.status(of: copy.path) == nil
+                {
+                    throw error
+                }
+                log.warning(
+                    "\(copy.path) keeps its name: \(failure.error?.description ?? "refused")")
+            }
         }
         let (root, collection, changed, old) = (root, folder.collection, record, oldPath)
         try await chute.store.write { transaction in
@@ -98,11 +113,10 @@ extension OutboxWriter {
     }
 
     /// `keep`: the copy stays. `trash`: an untouched copy goes to `.chute/trash`.
-    private func retract(_ record: DeliveryRecord, _ place: Place) async throws {
-        var record = record
-        if folder.onRetract == .trash, let copy = record.copy, record.state == .delivered,
-            !record.isUsersOwn
-        {
+    private func retract(
+        _ record: DeliveryRecord, _ document: Document, _ place: Place
+    ) async throws {
+        if folder.onRetract == .trash, let copy = record.copy, !record.isUsersOwn {
             do throws(SystemError) {
                 let trash = try place.publisher.root.privateFolder("trash")
                 let name = BytePath(
@@ -119,13 +133,15 @@ extension OutboxWriter {
                 log.warning("\(copy.path) was taken back but stays: \(error)")
             }
         }
-        record.state = .retracted
-        let (root, changed) = (root, record)
-        try await chute.store.write { transaction in
-            try transaction.put(changed)
-            if let copy = changed.copy {
+        let (root, rules, start) = (root, rules, place.staging.start)
+        let dropped = try await chute.store.write { transaction in
+            var writing = DeliveryWriting(transaction, root: root, start: start, rules: rules)
+            try writing.withdraw(record, document)
+            if let copy = record.copy {
                 try transaction.removeLocation(root: root, path: copy.path)
             }
+            return writing.dropped
         }
+        try await discard(dropped)
     }
 }

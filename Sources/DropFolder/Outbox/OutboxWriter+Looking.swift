@@ -14,23 +14,25 @@ extension OutboxWriter {
             }
             guard let last = page.last else { return }
             let (root, rules, key, own) = (root, rules, record.key, chute.device)
-            let space = try await availableSpace(place)
+            let foreign = page.filter { $0.origin != own }
+            let needed = foreign.compactMap { $0.fields.flatMap(FileDocument.init) }
+            let space = try await availableSpace(place, for: Self.sum(needed.map(\.attachment)))
             // Done before it counts as learned, so that a crash does not lose it.
             for document in try await toMoveOrRetract(page) { try await moveOrRetract(document) }
             guard placeInUse() != nil else { return }
-            try await chute.store.write(durable: .withNext) { transaction in
-                var budget = space
-                for document in page where document.origin != own {
-                    let writing = DeliveryWriting(
-                        transaction: transaction, root: root, start: start, rules: rules)
-                    try writing.decide(document, &budget)
-                }
+            let (taken, dropped) = try await chute.store.write(durable: .withNext) { transaction in
+                var writing = DeliveryWriting(
+                    transaction, root: root, start: start, rules: rules, budget: space)
+                for document in foreign { try writing.decide(document) }
                 if var folder = try transaction.row(FolderRecord.self, key) {
                     folder.learned = last.learned
                     try transaction.put(folder)
                 }
+                return (writing.budget.used, writing.dropped)
             }
+            promises.add(taken, to: root)
             learned = last.learned
+            try await discard(dropped)
             if page.count < Self.pageCount { return }
         }
     }
@@ -49,45 +51,104 @@ extension OutboxWriter {
         }
     }
 
-    /// The space that may still be taken: what is free less what must stay so, within what the
-    /// outbox may hold altogether.
-    func availableSpace(_ place: Place) async throws -> SpaceBudget {
-        let info = try FileSystemInfo.of(
-            descriptor: place.publisher.root.folder.descriptor.raw)
-        let hasNames = info.freeFiles.map { $0 > 16 } ?? true
-        let free =
-            hasNames && info.freeBytes > folder.minFree ? info.freeBytes - folder.minFree : 0
-        guard let total = folder.maxTotal else {
-            return SpaceBudget(available: free, reason: .noSpace)
+    /// Ends what waits for documents that are not to be seen any more.
+    func endForgotten() async throws {
+        guard let place = placeInUse() else { return }
+        let (collection, root) = (folder.collection, root)
+        let states = [DeliveryRecord.State.fetching, .waiting, .refused].map {
+            DeliveryRecord.stateIndex(root: root, $0)
         }
-        let root = root
-        let used = try await chute.reader.read { try $0.byteCount(inRoot: root) }
-        let quota = total > used ? total - used : 0
-        return SpaceBudget(
-            available: min(free, quota), reason: quota < free ? .overQuota : .noSpace)
+        let forgotten = try await chute.reader.read { snapshot in
+            try states.flatMap {
+                try snapshot.rows(DeliveryRecord.self, where: "state", is: $0)
+            }.filter { try snapshot.document($0.document, in: collection) == nil }
+        }
+        guard !forgotten.isEmpty else { return }
+        let (rules, start) = (rules, place.staging.start)
+        let dropped = try await chute.store.write { transaction in
+            var writing = DeliveryWriting(transaction, root: root, start: start, rules: rules)
+            for record in forgotten {
+                guard try transaction.document(record.document, in: collection) == nil,
+                    let known = try transaction.row(DeliveryRecord.self, record.key)
+                else { continue }
+                try writing.forget(known)
+            }
+            return writing.dropped
+        }
+        try await discard(dropped)
     }
 
-    func retryWaiting() async throws {
-        guard let place = placeInUse() else { return }
-        let index = DeliveryRecord.stateIndex(root: root, .waiting)
-        let waiting = try await chute.reader.read {
-            try $0.rows(DeliveryRecord.self, where: "state", is: index, limit: 1024)
-        }
-        let again = waiting.filter { $0.want == nil }.map(\.key)
-        guard !again.isEmpty else { return }
-        let (root, rules, start) = (root, rules, place.staging.start)
-        let (collection, space) = (folder.collection, try await availableSpace(place))
-        try await chute.store.write { transaction in
-            var budget = space
-            for key in again {
-                guard let record = try transaction.row(DeliveryRecord.self, key),
-                    record.state == .waiting, record.want == nil,
-                    let document = try transaction.document(record.document, in: collection)
-                else { continue }
-                let writing = DeliveryWriting(
-                    transaction: transaction, root: root, start: start, rules: rules)
-                try writing.fetch(document, record, &budget)
+    /// Removes staged files that no row names any more.
+    func discard(_ dropped: [DeliveryWriting.Dropped]) async throws {
+        for file in dropped {
+            guard let place = placeInUse() else { return }  // left to the reaper
+            if unsettled.contains(file.key) {
+                // The user's own file may lie there.
+                try await settle(file.key)
+            } else {
+                try stagedFile(file.staged, place)?.discard()
             }
         }
+    }
+
+    /// Tries again what could not be taken before: publishes what is staged, fetches the rest.
+    func retryWaiting() async throws {
+        for key in unsettled { try await settle(key) }
+        let index = DeliveryRecord.stateIndex(root: root, .waiting)
+        var after: [UInt8] = []
+        var publishes = true
+        while let place = placeInUse() {
+            let start = after
+            let page = try await chute.reader.read {
+                try $0.rows(
+                    DeliveryRecord.self, where: "state", is: index, after: start,
+                    limit: Self.pageCount)
+            }
+            guard let last = page.last else { return }
+            after = last.key
+            var again: [DeliveryRecord] = []
+            for record in page where record.want == nil && !unsettled.contains(record.key) {
+                guard let staged = record.staged, let file = try stagedFile(staged, place) else {
+                    again.append(record)
+                    continue
+                }
+                // As long as one is refused the others will be, too.
+                guard publishes else { continue }
+                guard let candidate = try await candidate(kept: file, record, place) else {
+                    again.append(record)
+                    continue
+                }
+                kept[staged] = nil
+                try await publish([candidate], place)
+                publishes = kept[staged] == nil
+            }
+            try await fetch(again, place)
+        }
+    }
+
+    /// Asks anew for the bytes of these, as far as there is space.
+    func fetch(_ records: [DeliveryRecord], _ place: Place) async throws {
+        guard !records.isEmpty else { return }
+        let (root, rules, start) = (root, rules, place.staging.start)
+        let collection = folder.collection
+        let space = try await availableSpace(place, for: Self.sum(records.map(\.attachment)))
+        let (taken, dropped) = try await chute.store.write { transaction in
+            var writing = DeliveryWriting(
+                transaction, root: root, start: start, rules: rules, budget: space)
+            for record in records {
+                guard let known = try transaction.row(DeliveryRecord.self, record.key),
+                    known == record,
+                    let document = try transaction.document(record.document, in: collection)
+                else { continue }
+                try writing.fetch(document, known)
+            }
+            return (writing.budget.used, writing.dropped)
+        }
+        promises.add(taken, to: root)
+        try await discard(dropped)
+    }
+
+    private static func sum(_ attachments: [AttachmentID]) -> UInt64 {
+        attachments.reduce(0) { $0.addingReportingOverflow($1.byteCount).partialValue }
     }
 }

@@ -12,22 +12,22 @@ extension OutboxWriter {
             switch failure.reason {
             case .mustRewrite:
                 log.warning("\(name) is fetched again: what was staged cannot be trusted")
-                try await fetchAgain(candidate.record)
+                try await fetchAgain(candidate.record, discarding: candidate.item.staged)
             case .nameRefused:
                 try await refuse(candidate.record, .nameRefused, "the outbox refuses the name")
             case .noSpace, .notMounted, .refused:
                 let reason: SkipReason = failure.reason == .noSpace ? .noSpace : .notMounted
-                try await keepWaiting(
-                    candidate.record, reason, failure.error.map(String.init) ?? "")
+                try await keepWaiting(candidate, reason, failure.error.map(String.init) ?? "")
             }
         }
     }
 
     /// The staged file stays, and is published when the outbox takes it.
     private func keepWaiting(
-        _ record: DeliveryRecord, _ reason: SkipReason, _ detail: String
+        _ candidate: Candidate, _ reason: SkipReason, _ detail: String
     ) async throws {
-        log.warning("\(record.staged ?? "a file") waits: \(reason.rawValue) \(detail)")
+        let (record, staged) = (candidate.record, candidate.item.staged)
+        log.warning("\(candidate.file.joinedPath) waits: \(reason.rawValue) \(detail)")
         try await chute.store.write { transaction in
             guard var known = try transaction.row(DeliveryRecord.self, record.key) else { return }
             if let want = known.want { try transaction.unwant(want) }
@@ -38,24 +38,33 @@ extension OutboxWriter {
             try transaction.put(known)
             // The intent stays: what an exchange brought out is known by it alone.
         }
+        unsettled.insert(record.key)
+        let path = staged.staging.start.appending(staged.name)
+        if try staged.isStaged() { kept[path] = CopyFingerprint(try staged.descriptor.status()) }
     }
 
-    func fetchAgain(_ record: DeliveryRecord) async throws {
+    /// Fetches a version anew. What was staged is removed if it is given: only who knows that no
+    /// exchange brought a file of the user's there may say so.
+    func fetchAgain(
+        _ record: DeliveryRecord, discarding staged: StagedFile? = nil
+    ) async throws {
         guard let place = placeInUse() else { return }
-        if let staged = try stagedFile(record, place) { try staged.discard() }
+        try staged?.discard()
         let (root, rules, start) = (root, rules, place.staging.start)
         let collection = folder.collection
-        let space = try await availableSpace(place)
-        try await chute.store.write { transaction in
+        let space = try await availableSpace(place, for: record.attachment.byteCount)
+        let taken = try await chute.store.write { transaction in
             try transaction.remove(IntentRecord.self, record.key)
             guard let known = try transaction.row(DeliveryRecord.self, record.key),
                 let document = try transaction.document(record.document, in: collection)
-            else { return }
-            var budget = space
-            let writing = DeliveryWriting(
-                transaction: transaction, root: root, start: start, rules: rules)
-            try writing.fetch(document, known, &budget)
+            else { return 0 as UInt64 }
+            var writing = DeliveryWriting(
+                transaction, root: root, start: start, rules: rules, budget: space)
+            try writing.fetch(document, known)
+            return writing.budget.used
         }
+        promises.add(taken, to: root)
+        unsettled.remove(record.key)
     }
 
     func refuse(
@@ -67,8 +76,7 @@ extension OutboxWriter {
             guard let known = try transaction.row(DeliveryRecord.self, record.key),
                 let document = try transaction.document(record.document, in: collection)
             else { return }
-            let writing = DeliveryWriting(
-                transaction: transaction, root: root, start: "", rules: rules)
+            var writing = DeliveryWriting(transaction, root: root, start: "", rules: rules)
             try writing.refuse(document, known, reason, detail)
             try transaction.remove(IntentRecord.self, record.key)
         }

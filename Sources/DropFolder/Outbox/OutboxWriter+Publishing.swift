@@ -51,16 +51,22 @@ extension OutboxWriter {
     }
 
     private func publish(_ outcomes: [FetchOutcome], _ place: Place) async throws {
-        let names = try await namePeers(of: outcomes)
+        var names = try await namePeers(of: outcomes)
+        let open = names.map(\.1.key).filter(unsettled.contains)
+        if !open.isEmpty {
+            // An earlier version first: its intent would be forgotten, and with it a file of the
+            // user's that an exchange brought out.
+            for key in open { try await settle(key) }
+            names = try await namePeers(of: outcomes).filter { !unsettled.contains($0.1.key) }
+        }
         var candidates: [Candidate] = []
         for (outcome, record, document) in names {
-            guard let staged = try stagedFile(record, place) else {
+            guard let path = record.staged, let staged = try stagedFile(path, place) else {
                 try await fetchAgain(record)
                 continue
             }
-            if let candidate = try await candidate(outcome, record, document, staged, place) {
-                candidates.append(candidate)
-            }
+            let candidate = try await candidate(record, document, staged, outcome.layer, place)
+            if let candidate { candidates.append(candidate) }
         }
         try await publish(candidates, place)
     }
@@ -101,19 +107,41 @@ extension OutboxWriter {
         try await afterPublishing(candidates, results)
     }
 
-    func stagedFile(
-        _ record: DeliveryRecord, _ place: Place
-    ) throws(SystemError) -> StagedFile? {
-        guard let path = record.staged else { return nil }
+    /// Opens a staged file; `nil` where there is none.
+    func stagedFile(_ path: BytePath, _ place: Place) throws(SystemError) -> StagedFile? {
         let (start, name) = (path.parent, path.lastComponent)
         if start == place.staging.start { return try place.staging.reopen(name) }
         let root = place.publisher.root
         return try StagingFolder.reopen(start, in: root)?.reopen(name)
     }
 
+    /// A candidate of what an earlier attempt left in staging, if that still has the bytes of the
+    /// version that counts; `nil` where it is to be fetched again.
+    func candidate(
+        kept file: StagedFile, _ record: DeliveryRecord, _ place: Place
+    ) async throws -> Candidate? {
+        let collection = folder.collection
+        let document = try await chute.reader.read {
+            try $0.document(record.document, in: collection)
+        }
+        guard let staged = record.staged, let document, document.versionID == record.versionID
+        else { return nil }
+        var layer: [UInt8] = []
+        if kept[staged] != CopyFingerprint(try file.descriptor.status()) {
+            let hashed: AttachmentHasher.Hashed?
+            do {
+                hashed = try hasher.hash(
+                    descriptor: file.descriptor.raw, expectedLength: record.attachment.byteCount)
+            } catch { return nil }  // it cannot be read: fetched again
+            guard let hashed, hashed.attachment == record.attachment else { return nil }
+            layer = hashed.layer
+        }
+        return try await candidate(record, document, file, layer, place)
+    }
+
     private func candidate(
-        _ outcome: FetchOutcome, _ record: DeliveryRecord, _ document: Document,
-        _ staged: StagedFile, _ place: Place
+        _ record: DeliveryRecord, _ document: Document, _ staged: StagedFile, _ layer: [UInt8],
+        _ place: Place
     ) async throws -> Candidate? {
         guard let file = document.fields.flatMap(FileDocument.init) else { return nil }
         if !rules.takesEverything {
@@ -133,7 +161,7 @@ extension OutboxWriter {
         }
         let replaced = record.isUsersOwn || record.state == .removed ? nil : record.copy
         return Candidate(
-            record: record, document: document, file: file, layer: outcome.layer,
+            record: record, document: document, file: file, layer: layer,
             item: PublishItem(
                 staged: staged, components: components, modified: file.modified,
                 replacing: replaced))

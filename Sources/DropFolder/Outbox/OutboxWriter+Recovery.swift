@@ -5,147 +5,169 @@ import ChuteSystem
 extension OutboxWriter {
     /// Brings every intent to its end and removes what nothing needs from staging.
     func recover() async throws {
-        guard let place = placeInUse() else { return }
         let prefix = folderKey(root)
         let intents = try await chute.reader.read { snapshot in
             try snapshot.rows(IntentRecord.self, after: prefix).prefix {
                 $0.key.starts(with: prefix)
             }
         }
-        for intent in intents { try await recover(intent, place) }
-        try await reap(place)
-        try await askAgainForLost(place)
-        try await publishStaged(place)
+        unsettled = Set(intents.map(\.key))
+        for intent in intents { try await settle(intent.key) }
+        try await endForgotten()
+        try await reap()
+        try await askAgainForLost()
     }
 
-    private func recover(_ intent: IntentRecord, _ place: Place) async throws {
-        let collection = folder.collection
-        let (record, document) = try await chute.reader.read { snapshot in
-            (
-                try snapshot.row(DeliveryRecord.self, intent.key),
-                try snapshot.document(intent.document, in: collection)
-            )
-        }
-        guard let record, let document, document.versionID == record.versionID,
-            let file = document.fields.flatMap(FileDocument.init)
-        else {
-            try await chute.store.write { try $0.remove(IntentRecord.self, intent.key) }
+    /// Brings the intent of a row to its end. Where the disk refuses, it stays for later.
+    func settle(_ key: [UInt8]) async throws {
+        guard let place = placeInUse() else { return }
+        let intent = try await chute.reader.read { try $0.row(IntentRecord.self, key) }
+        guard let intent else {
+            unsettled.remove(key)
             return
         }
-        switch try place.publisher.recover(intent.intent, now: Self.wallClock()) {
-        case nil: return
-        case .fetchAgain?: try await fetchAgain(record)
-        case .movedByUser?:
+        let ending: OutboxPublisher.Recovered?
+        do throws(SystemError) {
+            ending = try place.publisher.recover(intent.intent, now: Self.wallClock())
+        } catch {
+            unsettled.insert(key)
+            return log.warning("\(intent.intent.target) cannot be brought to its end: \(error)")
+        }
+        guard let ending else { return }
+        unsettled.remove(key)
+        let record = try await chute.reader.read { try $0.row(DeliveryRecord.self, key) }
+        if let record, record.staged == intent.intent.staged {
+            try await end(record, intent, ending, place)
+        } else {
+            try await abandon(intent, ending)
+        }
+    }
+
+    /// Ends the version that the row is about, whether or not a later one is known by now: that
+    /// comes after.
+    private func end(
+        _ record: DeliveryRecord, _ intent: IntentRecord, _ ending: OutboxPublisher.Recovered,
+        _ place: Place
+    ) async throws {
+        switch ending {
+        case .fetchAgain: try await fetchAgain(record)
+        case .movedByUser:
             let copy = DeliveredCopy(
                 path: intent.intent.target,
                 fingerprint: CopyFingerprint(
-                    identity: intent.intent.identity, size: file.attachment.byteCount,
+                    identity: intent.intent.identity, size: record.attachment.byteCount,
                     modified: 0, changed: 0))
-            try await writeRecovered(
-                record, file, .published(PublishedCopy(copy: copy, isGone: true)))
-        case .published(let published)?:
-            try await writeRecovered(record, file, .published(published))
-        case .publishAgain(let staged)?:
+            try await write(.published(PublishedCopy(copy: copy, isGone: true)), of: record)
+        case .published(let published): try await write(.published(published), of: record)
+        case .publishAgain(let staged):
+            let collection = folder.collection
+            let document = try await chute.reader.read {
+                try $0.document(record.document, in: collection)
+            }
+            guard let document, document.versionID == record.versionID,
+                let file = document.fields.flatMap(FileDocument.init)
+            else { return try await fetchAgain(record, discarding: staged) }
             guard let components = try await components(for: file, document, place) else {
+                try staged.discard()
                 return try await refuse(record, .nameRefused, "the path gives no name")
             }
-            try await publish(
-                [
-                    Candidate(
-                        record: record, document: document, file: file, layer: [],
-                        item: PublishItem(
-                            staged: staged, components: components, modified: file.modified,
-                            durability: .synced))
-                ], place)
+            let item = PublishItem(
+                staged: staged, components: components, modified: file.modified,
+                durability: .synced)
+            let candidate = Candidate(
+                record: record, document: document, file: file, layer: [], item: item)
+            try await publish([candidate], place)
         }
     }
 
-    private func writeRecovered(
-        _ record: DeliveryRecord, _ file: FileDocument, _ outcome: PublishOutcome
-    ) async throws {
+    private func write(_ outcome: PublishOutcome, of record: DeliveryRecord) async throws {
         let (root, collection) = (root, folder.collection)
-        let ending = DeliveryEnding(record: record, attachment: file.attachment)
+        let ending = DeliveryEnding(record: record, attachment: record.attachment)
         try await chute.store.write { transaction in
             try ending.write(outcome, root: root, collection: collection, transaction)
         }
     }
 
+    /// Ends an intent whose row went on to another version: its file is only cleared away, or
+    /// known as the copy that the later version replaces.
+    private func abandon(
+        _ intent: IntentRecord, _ ending: OutboxPublisher.Recovered
+    ) async throws {
+        if case .publishAgain(let staged) = ending { try staged.discard() }
+        var copy: DeliveredCopy?
+        if case .published(let published) = ending { copy = published.copy }
+        let found = copy
+        try await chute.store.write { transaction in
+            try transaction.remove(IntentRecord.self, intent.key)
+            guard let found, var record = try transaction.row(DeliveryRecord.self, intent.key)
+            else { return }
+            record.copy = found
+            try transaction.put(record)
+        }
+    }
+
     /// Wants whose staged file an earlier start never made: its folder is gone, so that they get
-    /// a place in that of this start.
-    private func askAgainForLost(_ place: Place) async throws {
+    /// a place in that of this start. And what rested while the folder was not configured.
+    private func askAgainForLost() async throws {
+        guard let place = placeInUse() else { return }
         let index = DeliveryRecord.stateIndex(root: root, .fetching)
         let fetching = try await chute.reader.read {
             try $0.rows(DeliveryRecord.self, where: "state", is: index)
         }
         let lost = try fetching.filter { record in
-            guard let staged = record.staged, staged.parent != place.staging.start else {
-                return record.want == nil
-            }
-            return try stagedFile(record, place) == nil
+            guard !unsettled.contains(record.key) else { return false }
+            guard record.want != nil, let staged = record.staged else { return true }
+            return try staged.parent != place.staging.start && stagedFile(staged, place) == nil
         }
-        guard !lost.isEmpty else { return }
-        let (root, rules, start) = (root, rules, place.staging.start)
-        let (collection, space) = (folder.collection, try await availableSpace(place))
-        try await chute.store.write { transaction in
-            var budget = space
-            for record in lost {
-                guard let known = try transaction.row(DeliveryRecord.self, record.key),
-                    known == record,
-                    let document = try transaction.document(record.document, in: collection)
-                else { continue }
-                let writing = DeliveryWriting(
-                    transaction: transaction, root: root, start: start, rules: rules)
-                try writing.fetch(document, known, &budget)
+        try await fetch(lost, place)
+    }
+
+    /// Empties staging of what no row needs.
+    ///
+    /// What lies there is listed before the rows are read: a file is named by a row before it is
+    /// made.
+    func reap() async throws {
+        guard let place = placeInUse() else { return }
+        let (folder, root, current) = (place.publisher.root, root, place.staging.start)
+        let report: StagingReaper.Report
+        do {
+            let files = try StagingReaper.files(in: folder)
+            let known = try await chute.reader.read { try Self.knownStaging(of: root, $0) }
+            report = try StagingReaper.reap(files, in: folder, current: current, known: known)
+        } catch let error as SystemError {
+            return log.warning("staging of \(record.path) was not cleaned: \(error)")
+        }
+        if !report.unknown.isEmpty, report.unknown != unknownStaged {
+            log.notice(
+                "\(report.unknown.count) files in staging of \(record.path) are not of this "
+                    + "device and stay, \(report.unknown[0]) for one")
+        }
+        unknownStaged = report.unknown
+        guard !report.emptied.isEmpty else { return }
+        try await chute.store.write(durable: .withNext) { transaction in
+            for start in report.emptied {
+                try transaction.remove(StagingRecord.self, folderKey(root, start))
             }
         }
     }
 
-    /// Files that were complete but could not be named before are published now; the wants of
-    /// others go on by themselves.
-    private func publishStaged(_ place: Place) async throws {
-        let index = DeliveryRecord.stateIndex(root: root, .waiting)
-        let waiting = try await chute.reader.read {
-            try $0.rows(DeliveryRecord.self, where: "state", is: index, limit: 1024)
-        }
-        for record in waiting where record.want == nil { try await fetchAgain(record) }
-    }
-
-    /// Empties the staging folders of earlier starts of what no row needs. An exchange that was
-    /// cut short may have left a user's file there: those have intents, which were dealt with.
-    private func reap(_ place: Place) async throws {
+    private static func knownStaging(
+        of root: Int64, _ snapshot: Snapshot
+    ) throws -> StagingReaper.Known {
         let prefix = folderKey(root)
-        let wanted = try await chute.reader.read { snapshot in
-            var wanted: Set<BytePath> = []
-            for state in [DeliveryRecord.State.fetching, .waiting] {
-                let rows = try snapshot.rows(
-                    DeliveryRecord.self, where: "state",
-                    is: prefix + Array(state.rawValue.utf8))
-                wanted.formUnion(rows.compactMap(\.staged))
-            }
-            let intents = try snapshot.rows(IntentRecord.self, after: prefix)
-            for intent in intents where intent.key.starts(with: prefix) {
-                wanted.insert(intent.intent.start.appending(intent.intent.stagedName))
-            }
-            return wanted
+        let starts = try snapshot.rows(StagingRecord.self, after: prefix).filter {
+            $0.root == root
         }
-        do throws(SystemError) {
-            let staging = try place.publisher.root.privateFolder("staging")
-            var known: [StagingReaper.Known] = []
-            for start in try staging.entries().map(\.name) where start != place.staging.start {
-                guard try staging.status(of: start)?.kind == .directory else { continue }
-                let folder = try staging.folder(at: start)
-                for name in try folder.entries().map(\.name) {
-                    guard let status = try folder.status(of: name) else { continue }
-                    known.append(
-                        StagingReaper.Known(
-                            start: start, name: name, identity: InodeIdentity(status),
-                            isWanted: wanted.contains(start.appending(name))))
-                }
-            }
-            _ = try StagingReaper.reap(
-                place.publisher.root, current: place.staging.start, known: known)
-        } catch {
-            log.warning("staging of \(record.path) was not cleaned: \(error)")
+        var known = StagingReaper.Known(starts: Set(starts.map(\.start)))
+        for state in [DeliveryRecord.State.fetching, .waiting] {
+            let index = DeliveryRecord.stateIndex(root: root, state)
+            let rows = try snapshot.rows(DeliveryRecord.self, where: "state", is: index)
+            known.needed.formUnion(rows.compactMap(\.staged))
         }
+        let intents = try snapshot.rows(IntentRecord.self, after: prefix)
+        for intent in intents where intent.root == root {
+            known.needed.insert(intent.intent.staged)
+        }
+        return known
     }
 }

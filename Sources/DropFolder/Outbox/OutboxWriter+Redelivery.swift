@@ -20,21 +20,23 @@ extension OutboxWriter {
         }
         guard !due.isEmpty else { return 0 }
         let (rules, start) = (rules, place.staging.start)
-        let space = try await availableSpace(place)
-        return try await chute.store.write { transaction in
-            var budget = space
+        let needed = due.reduce(0 as UInt64) { $0 + $1.attachment.byteCount }
+        let space = try await availableSpace(place, for: needed)
+        let (count, taken) = try await chute.store.write { transaction in
+            var writing = DeliveryWriting(
+                transaction, root: root, start: start, rules: rules, budget: space)
             var count = 0
             for record in due {
                 guard let document = try transaction.document(record.document, in: collection)
                 else { continue }
-                let writing = DeliveryWriting(
-                    transaction: transaction, root: root, start: start, rules: rules)
                 var known = record
                 known.copy = nil
-                try writing.fetch(document, known, &budget)
+                try writing.fetch(document, known)
                 count += 1
             }
-            return count
+            return (count, writing.budget.used)
         }
+        promises.add(taken, to: root)
+        return count
     }
 }

@@ -19,6 +19,8 @@ actor OutboxWriter {
     enum Event: Sendable {
         /// Documents may be new.
         case look
+        /// Documents may not be seen any more.
+        case forget
         case fetched([FetchOutcome])
         /// Look again at what waits.
         case tick
@@ -37,6 +39,8 @@ actor OutboxWriter {
     let record: FolderRecord
     let rules: DeliveryDecision.Rules
     let layout: OutboxLayout
+    let limits: SpaceLimits
+    let promises: SpacePromises
     let log: Log
     nonisolated let events = Mailbox<Event>()
     var place: Place?
@@ -44,9 +48,15 @@ actor OutboxWriter {
     /// What was fetched while the outbox was not there.
     var unplaced: [FetchOutcome] = []
     var learned: Int64
+    /// Rows whose intents could not be brought to their end: at their staged paths a file of the
+    /// user's may lie.
+    var unsettled: Set<[UInt8]> = []
+    /// What was found in staging and is not ours, said once.
+    var unknownStaged: [BytePath] = []
+    /// What the outbox refused to name, by staged path, as it was then: hashed once.
+    var kept: [BytePath: CopyFingerprint] = [:]
     /// What staged files must be, for the comparison with files of the user.
     var expected: [BytePath: AttachmentID] = [:]
-    var expectedTarget: [[[UInt8]]: AttachmentID] = [:]
     /// The folder names of peers; what is bound once never changes.
     var peerNames: [DeviceID: [UInt8]] = [:]
     let detector = MIMEDetector()
@@ -57,18 +67,21 @@ actor OutboxWriter {
     var root: Int64 { record.root }
 
     init(
-        chute: Chute, folder: FolderSettings, record: FolderRecord, log: Log
+        chute: Chute, folder: FolderSettings, record: FolderRecord, promises: SpacePromises,
+        log: Log
     ) throws {
         executor = QueueExecutor(label: "chute.outbox")
         self.chute = chute
         self.folder = folder
         self.record = record
+        self.promises = promises
         self.log = log
         learned = record.learned
         rules = DeliveryDecision.Rules(
             accept: folder.accept,
             maxSize: folder.maxSize)
         layout = folder.layout
+        limits = SpaceLimits(minFree: folder.minFree, maxTotal: folder.maxTotal)
     }
 
     /// Works until cancelled. Throws where the store fails.
@@ -79,6 +92,9 @@ actor OutboxWriter {
                 for await _ in self.chute.store.updates(of: [.documents, .members]) {
                     self.events.post(.look)
                 }
+            }
+            group.addTask {
+                for await _ in self.chute.store.updates(of: .members) { self.events.post(.forget) }
             }
             group.addTask {
                 while true {
@@ -103,23 +119,33 @@ actor OutboxWriter {
             let came = await events.next()
             if came.isEmpty { return }
             var looks = false
+            var forgets = false
             var ticks = false
             var checks = false
             var fetched: [FetchOutcome] = []
             for event in came {
                 switch event {
                 case .look: looks = true
+                case .forget: forgets = true
                 case .tick: ticks = true
                 case .check: checks = true
                 case .fetched(let outcomes): fetched += outcomes
                 }
             }
             do {
-                if ticks, place == nil { try await openPlace() }
+                if ticks, place == nil {
+                    try await openPlace()
+                    // A rename that a crash cut is carried on before the copy counts as gone.
+                    looks = place != nil
+                }
                 if looks { try await lookAtNewDocuments() }
+                if forgets { try await endForgotten() }
                 if !fetched.isEmpty { try await take(fetched) }
                 if ticks { try await retryWaiting() }
-                if checks { try await checkCopies() }
+                if checks {
+                    try await checkCopies()
+                    try await reap()
+                }
             } catch let error as SystemError {
                 // The drive's fault: this outbox waits, all else goes on.
                 unplaced += fetched
@@ -147,10 +173,13 @@ actor OutboxWriter {
             return wait("\(error)")
         }
         isWaiting = false
+        if let start = place?.staging.start {
+            let made = StagingRecord(root: root, start: start)
+            try await chute.store.write { try $0.put(made) }
+        }
         try await recover()
         if !unplaced.isEmpty { events.post(.fetched(unplaced)) }
         unplaced = []
-        events.post(.look)  // documents came meanwhile
     }
 
     private func wait(_ why: String) {

@@ -56,6 +56,9 @@ package struct PublishIntent: Hashable, Sendable {
     /// What `target` holds and is exchanged against; `nil` where the name is free.
     package let replacing: CopyFingerprint?
 
+    /// The start, then the name.
+    var staged: BytePath { start.appending(stagedName) }
+
     package init(
         index: Int, start: BytePath, stagedName: BytePath, target: BytePath,
         identity: InodeIdentity, replacing: CopyFingerprint?

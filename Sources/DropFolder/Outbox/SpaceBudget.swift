@@ -1,7 +1,7 @@
 /// The space that is left for files that are about to be fetched.
-struct SpaceBudget: Sendable {
+struct SpaceBudget: Hashable, Sendable {
     private let available: UInt64
-    private var used: UInt64 = 0
+    private(set) var used: UInt64 = 0
     /// Why a file that does not fit waits.
     let reason: SkipReason
 
@@ -10,10 +10,18 @@ struct SpaceBudget: Sendable {
         self.reason = reason
     }
 
+    /// Nothing left.
+    static var none: SpaceBudget { SpaceBudget(available: 0, reason: .noSpace) }
+
     /// Takes `count` bytes; `false` where there are not enough.
     mutating func take(_ count: UInt64) -> Bool {
-        guard count <= available - used else { return false }
+        guard used <= available, count <= available - used else { return false }
         used += count
         return true
+    }
+
+    /// `count` bytes that were promised before are free again.
+    mutating func giveBack(_ count: UInt64) {
+        used = used > count ? used - count : 0
     }
 }

@@ -1,69 +1,86 @@
 package import ChuteSystem
 
-/// Empties the staging folders of earlier starts.
+/// Empties staging of what nothing needs any more.
 ///
-/// Unlinks only inodes that a row says we wrote: an exchange can leave a user's file there, and a
-/// number alone may have been given to another file since. All calls block.
-package struct StagingReaper {
-    /// What a row knows of a staged file.
+/// Unlinks only what we wrote. That needs no row for each file: a start's folder is ours alone
+/// (0700, a random name, a row from before its first file), and nothing but an exchange puts
+/// another inode at a name that we gave. Each exchange has an intent with the inode and birth time
+/// of our file, durable before it, and kept until the disk was looked at by them: while there is
+/// one, its name is needed. All calls block.
+package enum StagingReaper {
+    /// What the rows know.
     package struct Known: Hashable, Sendable {
-        package let start: BytePath
-        package let name: BytePath
-        package let identity: InodeIdentity
-        /// Something still needs it: a fetch goes on with it, or an intent publishes it.
-        package let isWanted: Bool
+        /// The starts whose folders this device made.
+        package var starts: Set<BytePath>
+        /// `<start>/<name>` of what a fetch goes on with, or an intent names.
+        package var needed: Set<BytePath>
 
-        package init(
-            start: BytePath, name: BytePath, identity: InodeIdentity, isWanted: Bool
-        ) {
-            self.start = start
-            self.name = name
-            self.identity = identity
-            self.isWanted = isWanted
+        package init(starts: Set<BytePath>, needed: Set<BytePath> = []) {
+            self.starts = starts
+            self.needed = needed
         }
     }
 
     package struct Report: Hashable, Sendable {
         package var removed: [BytePath] = []
-        /// `<start>/<name>` of what no row knows: left where it is, and named in `status`.
+        /// What we did not write: left where it is.
         package var unknown: [BytePath] = []
         /// Starts whose folder is gone.
         package var emptied: [BytePath] = []
     }
 
-    /// Goes through all starts but `current`.
-    package static func reap(
-        _ root: FolderRoot, current: BytePath, known: [Known]
-    ) throws(SystemError) -> Report {
-        var rows: [BytePath: Known] = [:]
-        for row in known { rows[row.start.appending(row.name)] = row }
-        var report = Report()
+    /// `<start>/<name>` of everything in staging; a start alone where its folder is empty, or
+    /// where it is none.
+    package static func files(in root: FolderRoot) throws(SystemError) -> [BytePath] {
         let all = try root.privateFolder("staging")
-        for start in try all.entries().map(\.name).sorted() where start != current {
+        var files: [BytePath] = []
+        for start in try all.entries().map(\.name).sorted() {
             guard try all.status(of: start)?.kind == .directory else {
-                report.unknown.append(start)
+                files.append(start)
                 continue
             }
-            try reap(start, in: try all.folder(at: start), rows, &report)
-            guard try all.folder(at: start).entries().isEmpty else { continue }
+            let names = try all.folder(at: start).entries().map(\.name).sorted()
+            files += names.isEmpty ? [start] : names.map { start.appending($0) }
+        }
+        return files
+    }
+
+    /// Removes of `files` what is ours and not needed, and then folders that are empty, except
+    /// that of the `current` start.
+    package static func reap(
+        _ files: [BytePath], in root: FolderRoot, current: BytePath, known: Known
+    ) throws(SystemError) -> Report {
+        var report = Report()
+        let all = try root.privateFolder("staging")
+        var starts: Set<BytePath> = []
+        for path in files {
+            guard let status = try all.status(of: path) else { continue }
+            let start = path.parent
+            guard !start.isEmpty else {
+                if status.kind == .directory {
+                    starts.insert(path)
+                } else {
+                    report.unknown.append(path)
+                }
+                continue
+            }
+            starts.insert(start)
+            guard !known.needed.contains(path) else { continue }
+            guard known.starts.contains(start), StagedName.isOurs(path.lastComponent),
+                status.kind == .regular
+            else {
+                report.unknown.append(path)
+                continue
+            }
+            let folder = try all.folder(at: start)
+            if try folder.remove(path.lastComponent) { report.removed.append(path) }
+        }
+        for start in starts.sorted() where start != current {
+            guard try all.status(of: start)?.kind == .directory,
+                try all.folder(at: start).entries().isEmpty
+            else { continue }
             if try all.removeFolder(start) { report.emptied.append(start) }
         }
         return report
-    }
-
-    private static func reap(
-        _ start: BytePath, in folder: borrowing Folder, _ rows: [BytePath: Known],
-        _ report: inout Report
-    ) throws(SystemError) {
-        for name in try folder.entries().map(\.name).sorted() {
-            guard let status = try folder.status(of: name) else { continue }
-            let path = start.appending(name)
-            if let row = rows[path], row.identity == InodeIdentity(status) {
-                guard !row.isWanted, status.kind == .regular else { continue }
-                if try folder.remove(name) { report.removed.append(path) }
-            } else {
-                report.unknown.append(path)
-            }
-        }
     }
 }

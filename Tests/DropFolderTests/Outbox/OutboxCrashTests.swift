@@ -139,31 +139,44 @@ import Testing
         }
     }
 
-    @Test func `the reaper unlinks only what a row says that we wrote`() async throws {
+    @Test func `the reaper unlinks only what we wrote and nothing needs`() async throws {
         try await withTemporaryDirectory { top in
             let bench = try OutboxBench(at: top)
-            let files = try ["wanted", "done", "other", "users"].map {
-                try bench.staging.create(BytePath($0))
+            let ours = (0..<3).map { number in
+                BytePath(String(repeating: "a\(number)", count: 16) + "-1-x\(number)z")
             }
-            let known = zip(files, [true, false, false]).map { file, isWanted in
-                StagingReaper.Known(
-                    start: bench.staging.start, name: file.name,
-                    identity: file.name == "other"
-                        ? InodeIdentity(inode: 1, birth: 1) : file.identity,
-                    isWanted: isWanted)
-            }
+            let names: [BytePath] = ours + ["IMG_1.jpg", "users-1-x"]
+            for name in names { _ = try bench.staging.create(name) }
+            let foreign = try StagingFolder.make(in: bench.root)
+            _ = try foreign.create(ours[0])
             let current = try StagingFolder.make(in: bench.root)
-            _ = try current.create("mine")
-            let report = try StagingReaper.reap(bench.root, current: current.start, known: known)
+            _ = try current.create(ours[1])
+            _ = try current.create(ours[2])
             let start = bench.staging.start
-            #expect(report.removed == [start.appending("done")])
-            #expect(report.unknown == [start.appending("other"), start.appending("users")])
+            let known = StagingReaper.Known(
+                starts: [start, current.start],
+                needed: [start.appending(ours[0]), current.start.appending(ours[1])])
+            func reap(_ known: StagingReaper.Known) throws -> StagingReaper.Report {
+                try StagingReaper.reap(
+                    StagingReaper.files(in: bench.root), in: bench.root, current: current.start,
+                    known: known)
+            }
+            let report = try reap(known)
+            #expect(
+                Set(report.removed) == [
+                    start.appending(ours[1]), start.appending(ours[2]),
+                    current.start.appending(ours[2]),
+                ])
+            #expect(
+                Set(report.unknown) == [
+                    start.appending("IMG_1.jpg"), start.appending("users-1-x"),
+                    foreign.start.appending(ours[0]),
+                ])
             #expect(report.emptied.isEmpty)
-            #expect(try bench.stagedNames().count == 3)
-            #expect(try current.folder.entries().count == 1)
-            for file in files { try file.discard() }
-            let next = try StagingReaper.reap(bench.root, current: current.start, known: [])
-            #expect(next.emptied == [start])
+            #expect(try Set(bench.stagedNames()) == [ours[0], "IMG_1.jpg", "users-1-x"])
+            for name in names { try bench.staging.folder.remove(name) }
+            try current.folder.remove(ours[1])
+            #expect(try reap(known).emptied == [start])
         }
     }
 

@@ -1,0 +1,23 @@
+import ChuteKit
+import ChuteSystem
+
+/// The name of a file in staging: `<document>-<version>-<random>`. Given once, since a withdrawn
+/// want may still be written to.
+enum StagedName {
+    private static let documentCount = 32
+
+    static func of(_ document: DocumentID, version: UInt64) -> BytePath {
+        BytePath(
+            "\(document.description.prefix(documentCount))-\(version)-"
+                + String(UInt32.random(in: .min ... .max), radix: 36))
+    }
+
+    /// Whether a name can be one of ours: people do not name their files so.
+    static func isOurs(_ name: BytePath) -> Bool {
+        guard let parts = name.string?.split(separator: "-", omittingEmptySubsequences: false),
+            parts.count == 3
+        else { return false }
+        return parts[0].utf8.count == documentCount && parts[0].allSatisfy(\.isHexDigit)
+            && UInt64(parts[1]) != nil && UInt32(parts[2], radix: 36) != nil
+    }
+}

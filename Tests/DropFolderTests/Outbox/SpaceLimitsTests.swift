@@ -1,0 +1,67 @@
+import Testing
+
+@testable import DropFolder
+
+struct SpaceLimitsTests {
+    struct Case: Sendable {
+        let limits: SpaceLimits
+        let usage: SpaceLimits.Usage
+        /// The largest file that may be promised, and why a larger one waits.
+        let fits: UInt64
+        var reason = SkipReason.noSpace
+    }
+
+    static let cases: [Case] = [
+        Case(limits: .init(minFree: 0), usage: .init(free: 100), fits: 100),
+        Case(limits: .init(minFree: 30), usage: .init(free: 100), fits: 70),
+        Case(limits: .init(minFree: 100), usage: .init(free: 100), fits: 0),
+        Case(limits: .init(minFree: 101), usage: .init(free: 100), fits: 0),
+        Case(limits: .init(minFree: 0), usage: .init(free: 100, hasNames: false), fits: 0),
+        // What is on its way is not there for others.
+        Case(limits: .init(minFree: 30), usage: .init(free: 100, unwritten: 60), fits: 10),
+        Case(limits: .init(minFree: 30), usage: .init(free: 100, unwritten: .max), fits: 0),
+        Case(
+            limits: .init(minFree: 0, maxTotal: 50), usage: .init(free: 100, held: 20),
+            fits: 30, reason: .overQuota),
+        Case(
+            limits: .init(minFree: 0, maxTotal: 50),
+            usage: .init(free: 100, unwritten: 10, held: 20, promised: 25), fits: 5,
+            reason: .overQuota),
+        // Written, yet not delivered: it counts against the measure, no longer against the disk.
+        Case(
+            limits: .init(minFree: 0, maxTotal: 50),
+            usage: .init(free: 10, unwritten: 0, held: 0, promised: 25), fits: 10),
+        Case(
+            limits: .init(minFree: 0, maxTotal: 50), usage: .init(free: 100, held: 60),
+            fits: 0, reason: .overQuota),
+    ]
+
+    @Test(arguments: cases)
+    func `what is promised is less than what is free`(row: Case) {
+        var budget = row.limits.budget(row.usage)
+        #expect(budget.reason == row.reason)
+        let answers = [row.fits + 1, row.fits, 1].map { budget.take($0) }
+        #expect(answers == [false, true, false])
+    }
+
+    @Test func `what is given back can be taken again`() {
+        var budget = SpaceBudget(available: 10, reason: .noSpace)
+        let first = budget.take(8)
+        budget.giveBack(5)
+        let second = budget.take(7)
+        #expect(first && second)
+        #expect(budget.used == 10)
+    }
+
+    @Test func `the bound is known once every outbox has counted`() {
+        let promises = SpacePromises(outboxes: [1, 2])
+        promises.add(5, to: 1)
+        promises.set(1, to: 10)
+        #expect(promises.total == nil)
+        promises.set(2, to: 0)
+        promises.add(7, to: 2)
+        #expect(promises.total == 17)
+        promises.set(1, to: 1)
+        #expect(promises.total == 8)
+    }
+}

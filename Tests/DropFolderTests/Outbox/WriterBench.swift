@@ -1,0 +1,203 @@
+import ChuteSystem
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ChuteKit
+@testable import DropFolder
+
+/// An outbox writer on a real store and a real folder, without any peer: documents come into the
+/// store as if they had been replicated, bytes into staged files as if they had been fetched.
+final class WriterBench: Sendable {
+    let top: BytePath
+    let outbox: BytePath
+    let chute: Chute
+    let settings: FolderSettings
+    let root: Int64
+    let peer = DeviceID(publicKey: [1])
+    private let key: [UInt8]
+    private let contents = Mutex<[AttachmentID: [UInt8]]>([:])
+
+    init(
+        in top: BytePath, _ change: (inout FolderSettings) -> Void = { _ in }
+    ) async throws {
+        self.top = top
+        outbox = top.appending("out")
+        var settings = FolderSettings(collection: "c", outbox: outbox)
+        settings.minFree = 0
+        settings.layout = try OutboxLayout("{path}")
+        change(&settings)
+        self.settings = settings
+        chute = try await Chute.open(
+            top.appending("state"), network: .init(listen: nil, isPortFixed: true, connect: []))
+        let folder = try FolderRoot.establish(at: outbox, use: .init(.outbox, space: nil))
+        let path = outbox
+        let record = try await chute.store.write { transaction in
+            let root = try transaction.registerRoot(mark: [1], path: path, role: "outbox")
+            let record = FolderRecord(
+                kind: .outbox, collection: "c", path: path, identity: folder.identity, root: root)
+            try transaction.put(record)
+            return record
+        }
+        root = record.root
+        key = record.key
+        chute.attach(root: root, path: outbox, mark: folder.identity.markPrefix)
+    }
+
+    // MARK: The writer
+
+    /// Runs a writer, as one start of the agent, while `body` runs.
+    func withWriter(_ body: (OutboxWriter) async throws -> Void) async throws {
+        let key = key
+        let record = try await chute.reader.read { try $0.row(FolderRecord.self, key) }
+        let writer = try OutboxWriter(
+            chute: chute, folder: settings, record: #require(record),
+            promises: SpacePromises(outboxes: [root]), log: Log(showsPriority: false))
+        let running = Task { try await writer.run() }
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(writer)) } catch { result = .failure(error) }
+        running.cancel()
+        let end = await running.result
+        try result.get()
+        if case .failure(let error) = end, !(error is CancellationError) { throw error }
+    }
+
+    /// Fills the staged files of all wants and says so, as the fetcher would.
+    func fetch(for writer: OutboxWriter) async throws {
+        for want in try await wants() {
+            let bytes = try #require(contents.withLock { $0[want.attachment] })
+            try stage(bytes, at: want.path)
+            writer.events.post(.fetched([FetchOutcome(want: want, result: .completed, layer: [])]))
+        }
+    }
+
+    /// Writes a staged file below the outbox.
+    func stage(_ bytes: [UInt8], at path: BytePath) throws {
+        let folder = try Folder(at: outbox)
+        let file = try folder.open(path, O_RDWR | O_CREAT, mode: 0o666)
+        try file.write(bytes, at: 0)
+    }
+
+    /// Shares a file, fetches it and waits until it has its name.
+    func deliver(_ path: String, _ text: String) async throws -> Document {
+        let document = try await share(path, text)
+        try await withWriter { writer in
+            try await awaitWant(of: document)
+            try await fetch(for: writer)
+            try await awaitState(.delivered, of: document)
+        }
+        return document
+    }
+
+    // MARK: Documents of the peer
+
+    /// A first version, or the one after `earlier`.
+    func share(_ path: String, _ text: String, after earlier: Document? = nil) async throws
+        -> Document
+    {
+        let bytes = Array(text.utf8)
+        let file = FileDocument(
+            token: AttachmentToken(id: try name(bytes)),
+            path: path.split(separator: "/").map { Array($0.utf8) }, modified: 0, mode: 0,
+            type: "text/plain")
+        let id = earlier?.id ?? DocumentID(Digest(hashing: Array(path.utf8)))
+        return try await write(id, version: (earlier?.version ?? 0) + 1, file.fields)
+    }
+
+    /// The peer takes a document back.
+    func retract(_ document: Document) async throws -> Document {
+        try await write(document.id, version: document.version + 1, nil)
+    }
+
+    /// The document is not to be seen any more, or again.
+    func hide(_ document: Document, _ isHidden: Bool) async throws {
+        try await chute.store.write { transaction in
+            try transaction.database.prepare(
+                "UPDATE documents SET hidden = ?, n = (SELECT max(n) + 1 FROM documents)"
+            ).run(isHidden)
+            transaction.touched.insert([.documents, .members])
+        }
+    }
+
+    private func write(
+        _ id: DocumentID, version: UInt64, _ fields: Fields?
+    ) async throws -> Document {
+        let peer = peer
+        return try await chute.store.write { transaction in
+            let n =
+                try transaction.database.prepare("SELECT coalesce(max(n), 0) + 1 FROM documents")
+                .first { $0.int64(0) } ?? 1
+            let change = Digest(hashing: id.bytes, [UInt8(version)])
+            try transaction.database.prepare(
+                "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            ).run(
+                "c", id.bytes, peer.digest.bytes, version, change.bytes, n, false, change.bytes,
+                fields?.cbor.encoded())
+            transaction.touched.insert(.documents)
+            return try #require(try transaction.document(id, in: "c"))
+        }
+    }
+
+    private func name(_ bytes: [UInt8]) throws -> AttachmentID {
+        let file = try Folder(at: top).open("bytes", O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+        try file.write(bytes, at: 0)
+        let hashed = try AttachmentHasher().hash(
+            descriptor: file.raw, expectedLength: UInt64(bytes.count))
+        let id = try #require(hashed?.attachment)
+        contents.withLock { $0[id] = bytes }
+        return id
+    }
+
+    // MARK: Looking
+
+    func wants() async throws -> [Want] {
+        try await chute.reader.read { [root] in try $0.wants(inRoot: root) }
+    }
+
+    func delivery(of document: Document) async throws -> DeliveryRecord? {
+        let key = DeliveryRecord.key(root: root, document.id)
+        return try await chute.reader.read { try $0.row(DeliveryRecord.self, key) }
+    }
+
+    func receipt(for document: Document) async throws -> Receipt? {
+        try await chute.reader.read { try $0.receipts(for: document)[$0.device] }
+    }
+
+    /// Waits until the bytes of this version are asked for.
+    func awaitWant(of document: Document) async throws {
+        try await eventually("a want of \(document.version)") {
+            let record = try await delivery(of: document)
+            return record?.versionID == document.versionID && record?.want != nil
+        }
+    }
+
+    func awaitState(_ state: DeliveryRecord.State, of document: Document) async throws {
+        try await eventually("\(state)") {
+            let record = try await delivery(of: document)
+            return record?.versionID == document.versionID && record?.state == state
+        }
+    }
+
+    /// What a visible or hidden file says; `nil` where there is none.
+    func text(_ path: BytePath) throws -> String? {
+        let folder = try Folder(at: outbox)
+        guard let status = try folder.status(of: path), status.kind == .regular else { return nil }
+        let file = try folder.open(path, O_RDONLY)
+        return String(decoding: try file.read(count: 1 << 16, at: 0), as: UTF8.self)
+    }
+
+    /// Writes over a file, as its user would in place.
+    func edit(_ path: BytePath, _ text: String) throws {
+        let file = try Folder(at: outbox).open(path, O_WRONLY | O_TRUNC)
+        try file.write(Array(text.utf8), at: 0)
+    }
+
+    /// `<start>/<name>` of all files in staging.
+    func staged() throws -> [BytePath] {
+        let all = try Folder(at: outbox.appending(".chute/staging"))
+        return try all.entries().map(\.name).flatMap { start in
+            try all.folder(at: start).entries().map { start.appending($0.name) }
+        }
+    }
+}
