@@ -16,6 +16,10 @@ extension Agent {
             if let outbox = folder.outbox, await writers[outbox.root]?.isWaiting ?? false {
                 state = "waiting: not-mounted"
             }
+            let roots = [folder.inbox?.root, folder.outbox?.root].compactMap(\.self)
+            if roots.contains(where: folders.locks.isElsewhere) {
+                state = "waiting: held-elsewhere"
+            }
             states.append(.string(state))
         }
         var notes: [Value] = []

@@ -47,10 +47,10 @@ package final class Agent: Sendable {
         let promises = SpacePromises(outboxes: folders.all.compactMap { $0.outbox?.root })
         for folder in folders.all {
             if let inbox = folder.inbox {
-                let identity = inbox.identity
+                let locks = folders.locks
                 let watcher = InboxWatcher(
                     path: inbox.path, filter: folder.settings.filter
-                ) { Self.isRoot($0, identity) }
+                ) { Self.isRoot($0, inbox, locks) }
                 ingestors[inbox.root] = Ingestor(
                     chute: chute, folder: folder.settings,
                     retention: configuration.store.retention, root: inbox.root,
@@ -59,21 +59,26 @@ package final class Agent: Sendable {
             if let outbox = folder.outbox {
                 writers[outbox.root] = try OutboxWriter(
                     chute: chute, folder: folder.settings, record: outbox, promises: promises,
-                    log: log)
+                    locks: folders.locks, log: log)
             }
         }
         self.ingestors = ingestors
         self.writers = writers
     }
 
-    private static func isRoot(_ folder: borrowing Folder, _ identity: RootIdentity) -> Bool {
+    /// Whether an open folder is the inbox that is meant, and this agent's alone.
+    private static func isRoot(
+        _ folder: borrowing Folder, _ inbox: FolderRecord, _ locks: FolderLocks
+    ) -> Bool {
         do throws(SystemError) {
-            guard case .marked(let id) = identity else {
+            switch inbox.identity {
+            case .marked(let id):
+                guard try FolderRoot.mark(in: folder)?.id == id else { return false }
+            case .place(_, let inode, let birth):
                 let status = try folder.status()
-                guard case .place(_, let inode, let birth) = identity else { return false }
-                return status.inode == inode && status.birth == birth
+                guard status.inode == inode, status.birth == birth else { return false }
             }
-            return try FolderRoot.mark(in: folder)?.id == id
+            return try locks.take(inbox.root, folder)
         } catch {
             return false
         }

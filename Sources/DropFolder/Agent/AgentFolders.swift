@@ -11,7 +11,7 @@ struct AgentFolders: Sendable {
     }
 
     private(set) var all: [Opened] = []
-    private var locks: [FolderLock] = []
+    let locks = FolderLocks()
 
     /// Sets up every folder of `configuration` and attaches it to `chute`.
     ///
@@ -48,16 +48,16 @@ struct AgentFolders: Sendable {
         throw AgentError(.configuration, "\(conflict.sentence): give each a folder of its own")
     }
 
-    private mutating func open(
+    private func open(
         _ path: BytePath, _ kind: RootMark.Use.Kind, _ settings: FolderSettings,
         _ space: String?, _ chute: Chute, _ log: Log
     ) async throws -> FolderRecord {
         let key = FolderRecord.key(kind, path)
-        let known = try await chute.reader.read { try $0.row(FolderRecord.self, key) }
-        if let known {
+        let row = try await chute.reader.read { try $0.row(FolderRecord.self, key) }
+        if let known = row {
             chute.attach(root: known.root, path: path, mark: known.identity.markPrefix)
             if case .ready(let root) = try FolderRoot.open(at: path, expected: known.identity) {
-                try lock(root, path)
+                guard try locks.take(known.root, root.folder) else { throw Self.isHeld(path) }
                 if space != nil {
                     _ = try FolderRoot.establish(at: path, use: .init(kind, space: space))
                 }
@@ -71,7 +71,8 @@ struct AgentFolders: Sendable {
             throw AgentError(
                 .configuration, "the \(kind.rawValue) \(path) cannot be set up: \(error)")
         }
-        try lock(root, path)
+        // Before it is counted and recorded; then kept by the number that it gets.
+        guard let lock = try FolderLock(root.folder) else { throw Self.isHeld(path) }
         let existing = kind == .inbox ? Self.count(root, settings) : (0, 0)
         let (identity, name) = (root.identity, settings.collection)
         let record = try await chute.store.write { transaction in
@@ -85,6 +86,7 @@ struct AgentFolders: Sendable {
             try transaction.put(record)
             return record
         }
+        try locks.keep(lock, record.root, root.folder)
         chute.attach(root: record.root, path: path, mark: identity.markPrefix)
         if existing.0 > 0 {
             log.notice(
@@ -96,12 +98,9 @@ struct AgentFolders: Sendable {
         return record
     }
 
-    private mutating func lock(_ root: FolderRoot, _ path: BytePath) throws {
-        guard let lock = try FolderLock(root) else {
-            throw AgentError(
-                .heldElsewhere, "another agent uses \(path): stop that one, or take another folder")
-        }
-        locks.append(lock)
+    private static func isHeld(_ path: BytePath) -> AgentError {
+        AgentError(
+            .heldElsewhere, "another agent uses \(path): stop that one, or take another folder")
     }
 
     /// What lies in an inbox: files that would be shared, and their bytes.
@@ -116,24 +115,6 @@ struct AgentFolders: Sendable {
             }
         }
         return (count, bytes)
-    }
-}
-
-/// Keeps other agents out of an inbox or outbox, by a lock on a file beside its mark.
-final class FolderLock: Sendable {
-    private let file: FileDescriptor?
-
-    /// `nil` where another agent has the folder. A read-only folder needs no lock.
-    init?(_ root: FolderRoot) throws {
-        do throws(SystemError) {
-            file = try root.folder.open(
-                ".chute/lock", FileDescriptor.readWriteCreate, mode: 0o600)
-        } catch {
-            guard [EROFS, EACCES, EPERM].contains(error.code) else { throw error }
-            file = nil
-            return
-        }
-        guard try file?.tryLock() ?? true else { return nil }
     }
 }
 

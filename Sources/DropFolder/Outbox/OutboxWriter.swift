@@ -41,6 +41,7 @@ actor OutboxWriter {
     let layout: OutboxLayout
     let limits: SpaceLimits
     let promises: SpacePromises
+    private let locks: FolderLocks
     let log: Log
     nonisolated let events = Mailbox<Event>()
     var place: Place?
@@ -68,13 +69,14 @@ actor OutboxWriter {
 
     init(
         chute: Chute, folder: FolderSettings, record: FolderRecord, promises: SpacePromises,
-        log: Log
+        locks: FolderLocks, log: Log
     ) throws {
         executor = QueueExecutor(label: "chute.outbox")
         self.chute = chute
         self.folder = folder
         self.record = record
         self.promises = promises
+        self.locks = locks
         self.log = log
         learned = record.learned
         rules = DeliveryDecision.Rules(
@@ -161,6 +163,9 @@ actor OutboxWriter {
                 case .ready(let root) = try FolderRoot.open(
                     at: record.path, expected: record.identity)
             else { return wait("not mounted") }
+            guard try locks.take(record.root, root.folder) else {
+                return wait("another agent uses it")
+            }
             let publisher = try OutboxPublisher(
                 root: root,
                 modes: .init(file: folder.fileMode, folder: folder.folderMode)
@@ -185,6 +190,7 @@ actor OutboxWriter {
     private func wait(_ why: String) {
         if !isWaiting { log.warning("the outbox \(record.path) waits: \(why)") }
         isWaiting = true
+        if place != nil { locks.release(root) }
         place = nil
     }
 

@@ -53,7 +53,8 @@ final class WriterBench: Sendable {
         let record = try await chute.reader.read { try $0.row(FolderRecord.self, key) }
         let writer = try OutboxWriter(
             chute: chute, folder: settings, record: #require(record),
-            promises: SpacePromises(outboxes: [root]), log: Log(showsPriority: false))
+            promises: SpacePromises(outboxes: [root]), locks: FolderLocks(),
+            log: Log(showsPriority: false))
         let running = Task { try await writer.run() }
         let result: Result<Void, any Error>
         do { result = .success(try await body(writer)) } catch { result = .failure(error) }
