@@ -30,6 +30,7 @@ package final class Agent: Sendable {
             lock, identity: try identity(configuration), isMoved: isMoved,
             network: network(configuration), diagnostics: diagnostics(log))
         let folders = try await AgentFolders(configuration, chute, log: log)
+        try await folders.restOthers(chute)
         return try Agent(chute, home, configuration, folders, log)
     }
 

@@ -54,13 +54,20 @@ struct AgentFolders: Sendable {
     ) async throws -> FolderRecord {
         let key = FolderRecord.key(kind, path)
         let row = try await chute.reader.read { try $0.row(FolderRecord.self, key) }
-        if let known = row {
+        if var known = row {
             chute.attach(root: known.root, path: path, mark: known.identity.markPrefix)
             if case .ready(let root) = try FolderRoot.open(at: path, expected: known.identity) {
                 guard try locks.take(known.root, root.folder) else { throw Self.isHeld(path) }
                 if space != nil {
                     _ = try FolderRoot.establish(at: path, use: .init(kind, space: space))
                 }
+            }
+            if known.collectionName != settings.collection {
+                // What the folder takes now was never looked at for it.
+                known.collectionName = settings.collection
+                known.learned = 0
+                let changed = known
+                try await chute.store.write { try $0.put(changed) }
             }
             return known
         }

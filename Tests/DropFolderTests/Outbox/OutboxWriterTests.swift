@@ -239,4 +239,51 @@ struct OutboxWriterTests {
             }
         }
     }
+
+    @Test func `an outbox that is not configured rests, and asks again when it is`() async throws {
+        try await withBench { bench in
+            let document = try await bench.share("a.txt", "one")
+            try await bench.withWriter { _ in try await bench.awaitWant(of: document) }
+            let want = try #require(try await bench.wants().first)
+            try bench.stage(Array("on".utf8), at: want.path)
+            let log = Log(showsPriority: false)
+            let none = try await AgentFolders(Configuration(), bench.chute, log: log)
+            try await none.restOthers(bench.chute)
+            #expect(try await bench.wants().isEmpty)
+            try await bench.withWriter { writer in
+                try await bench.awaitWant(of: document)
+                #expect(try await bench.wants().map(\.id) != [want.id])
+                try await eventually("the part is gone") { try bench.staged().isEmpty }
+                try await bench.fetch(for: writer)
+                try await bench.awaitState(.delivered, of: document)
+            }
+        }
+    }
+
+    @Test func `an outbox that is configured does not rest`() async throws {
+        try await withBench { bench in
+            let document = try await bench.share("a.txt", "one")
+            try await bench.withWriter { _ in try await bench.awaitWant(of: document) }
+            var configuration = Configuration()
+            configuration.folders = [bench.settings]
+            let log = Log(showsPriority: false)
+            let folders = try await AgentFolders(configuration, bench.chute, log: log)
+            try await folders.restOthers(bench.chute)
+            #expect(try await bench.wants().count == 1)
+        }
+    }
+
+    @Test func `an outbox that gets another collection looks at all of it`() async throws {
+        try await withBench { bench in
+            let document = try await bench.share("a.txt", "one")
+            try await bench.withWriter { _ in try await bench.awaitWant(of: document) }
+            var configuration = Configuration()
+            configuration.folders = [bench.settings]
+            configuration.folders[0].collection = "other"
+            let log = Log(showsPriority: false)
+            let folders = try await AgentFolders(configuration, bench.chute, log: log)
+            #expect(folders.all.first?.outbox?.learned == 0)
+            #expect(folders.all.first?.outbox?.collectionName == "other")
+        }
+    }
 }
