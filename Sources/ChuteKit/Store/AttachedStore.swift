@@ -61,6 +61,18 @@ public actor AttachedStore {
         return number
     }
 
+    /// Takes back what was asked and is not answered yet; `false` where it is answered. The engine
+    /// can be about to do it all the same.
+    @discardableResult
+    public func withdraw(_ number: Int64) throws -> Bool {
+        try connection.transaction(.immediate) {
+            try connection.prepare("DELETE FROM requests WHERE id = ? AND answer IS NULL")
+                .run(number)
+            return try connection.prepare("SELECT 1 FROM requests WHERE id = ?")
+                .first(number) { _ in true } == nil
+        }
+    }
+
     /// The engine's answer, once it is there.
     public func answer(to number: Int64) throws -> Fields? {
         let bytes = try connection.prepare("SELECT answer FROM requests WHERE id = ?")
@@ -70,11 +82,17 @@ public actor AttachedStore {
 }
 
 extension Snapshot {
-    /// What other processes ask and nobody answered yet, the oldest first.
-    public func openRequests() throws -> [(number: Int64, body: Fields)] {
+    /// What other processes ask and nobody answered yet, the oldest first, at most 64. `body` is
+    /// `nil` where it is nothing that can be read: answer that too, or it stays open.
+    public func openRequests() throws -> [(number: Int64, body: Fields?)] {
         try database.prepare(
             "SELECT id, body FROM requests WHERE answer IS NULL ORDER BY id LIMIT 64"
-        ).all { (number: $0.int64(0), body: try Fields(cbor: CBOR.decode($0.bytes(1)))) }
+        ).all { row in (number: row.int64(0), body: Self.fields(row.bytes(1))) }
+    }
+
+    /// Any process of this user can write there: what does not decode is no damage of the store.
+    private static func fields(_ bytes: [UInt8]) -> Fields? {
+        do { return try Fields(cbor: CBOR.decode(bytes)) } catch { return nil }
     }
 
     /// The members of the space, this device too, in the order of their ids.

@@ -6,46 +6,38 @@ import Glibc
 extension Agent {
     func answerRequests() async throws {
         for await _ in chute.store.updates(of: .requests) {
-            let open = try await chute.reader.read { try $0.openRequests() }
-            for (number, body) in open {
-                let answer: Fields
-                if let request = AgentRequest(body) {
-                    answer = await self.answer(request)
-                } else {
-                    answer = ["error": .string("invalid"), "message": .string("unknown request")]
+            while true {
+                let open = try await chute.reader.read { try $0.openRequests() }
+                if open.isEmpty { break }
+                for (number, body) in open {
+                    let answer = await self.answer(body)
+                    try await chute.store.write { try $0.answer(number, with: answer) }
                 }
-                try await chute.store.write { try $0.answer(number, with: answer) }
             }
         }
     }
 
-    /// Another process that asked something touches a file; that says "look again".
+    /// Does what a row asks, if somebody still waits for it.
+    private func answer(_ body: Fields?) async -> Fields {
+        guard let body, let request = AgentRequest(body),
+            let deadline = AgentRequest.deadline(of: body)
+        else {
+            return ["error": .string("invalid"), "message": .string("unknown request")]
+        }
+        guard !deadline.hasPassed(at: .now) else {
+            log.notice("a request that nobody waits for any more was not done")
+            return [
+                "error": .string("expired"),
+                "message": .string("nobody waited for it any more: it was not done"),
+            ]
+        }
+        return await answer(request)
+    }
+
     func watchNudges() async throws {
-        let inotify: Inotify
-        do throws(SystemError) {
-            inotify = try Inotify()
-            _ = try inotify.watch(path: home.stateFolder, for: [.modified])
-        } catch {
-            // Another program may hold all that a user may have: slower, and no reason to end.
-            log.warning(
-                "commands are noticed by looking every two seconds: \(error)"
-                    + (error.inotifyLimitRemedy.map { "; \($0)" } ?? ""))
-            return try await lookForRequests()
-        }
-        defer { inotify.stop() }
-        while let events = await inotify.next() {
-            let name = BytePath(AttachedStore.nudgeName)
-            if events.contains(where: { $0.name == name || $0.mask.contains(.overflow) }) {
-                chute.store.look(at: .requests)
-            }
-        }
-    }
-
-    private func lookForRequests() async throws {
-        while true {
-            try await Task.sleep(for: .seconds(2), tolerance: .seconds(1))
-            chute.store.look(at: .requests)
-        }
+        let nudges = Nudges(
+            folder: home.stateFolder, name: BytePath(AttachedStore.nudgeName), log: log)
+        try await nudges.run { self.chute.store.look(at: .requests) }
     }
 
     /// Does what is asked. What went wrong is in the answer: a code, and a sentence.
