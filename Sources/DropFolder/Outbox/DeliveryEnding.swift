@@ -1,9 +1,12 @@
 import ChuteKit
+import ChuteSystem
 
 /// What a transaction needs of a file whose publishing came to an end.
 struct DeliveryEnding: Sendable {
     let record: DeliveryRecord
     let attachment: AttachmentID
+    /// By the wall clock: when what was replaced went to `.chute/replaced`.
+    let now: FileStatus.Nanoseconds
     /// The piece layer, where it is known; empty otherwise.
     var layer: [UInt8] = []
 
@@ -22,6 +25,7 @@ struct DeliveryEnding: Sendable {
             copy = published.copy
             isGone = published.isGone
             known.isUsersOwn = false
+            try keep(published.replaced, transaction)
         case .adopted(let adopted):
             known.isUsersOwn = known.copy != adopted
             copy = adopted
@@ -49,5 +53,14 @@ struct DeliveryEnding: Sendable {
             Receipt(
                 collection: collection, document: known.document, version: known.versionID,
                 state: .delivered, isRemoved: isGone))
+    }
+
+    /// So that it is cleared away some day.
+    private func keep(_ replaced: DeliveredCopy?, _ transaction: Transaction) throws {
+        guard let replaced else { return }
+        try transaction.put(
+            ReplacedRecord(
+                root: record.root, document: record.document, copy: replaced,
+                since: now / 1_000_000_000))
     }
 }

@@ -81,11 +81,13 @@ extension OutboxWriter {
         let (store, collection) = (chute.store, folder.collection)
         let documents = candidates.map(\.document.id)
         let wants = candidates.map(\.record.want)
+        let now = Self.wallClock()
         let endings = candidates.map {
-            DeliveryEnding(record: $0.record, attachment: $0.file.attachment, layer: $0.layer)
+            DeliveryEnding(
+                record: $0.record, attachment: $0.file.attachment, now: now, layer: $0.layer)
         }
         let results = try await place.publisher.publish(
-            candidates.map(\.item), now: Self.wallClock()
+            candidates.map(\.item), now: now
         ) { intents in
             try await store.write { transaction in
                 for intent in intents {

@@ -82,7 +82,8 @@ extension OutboxWriter {
 
     private func write(_ outcome: PublishOutcome, of record: DeliveryRecord) async throws {
         let (root, collection) = (root, folder.collection)
-        let ending = DeliveryEnding(record: record, attachment: record.attachment)
+        let ending = DeliveryEnding(
+            record: record, attachment: record.attachment, now: Self.wallClock())
         try await chute.store.write { transaction in
             try ending.write(outcome, root: root, collection: collection, transaction)
         }
@@ -94,14 +95,22 @@ extension OutboxWriter {
         _ intent: IntentRecord, _ ending: OutboxPublisher.Recovered
     ) async throws {
         if case .publishAgain(let staged) = ending { try staged.discard() }
-        var copy: DeliveredCopy?
-        if case .published(let published) = ending { copy = published.copy }
-        let found = copy
+        var copy: PublishedCopy?
+        if case .published(let published) = ending { copy = published }
+        let (found, root, now) = (copy, root, Self.wallClock())
         try await chute.store.write { transaction in
             try transaction.remove(IntentRecord.self, intent.key)
-            guard let found, var record = try transaction.row(DeliveryRecord.self, intent.key)
-            else { return }
-            record.copy = found
+            guard let found else { return }
+            if let replaced = found.replaced {
+                try transaction.put(
+                    ReplacedRecord(
+                        root: root, document: intent.document, copy: replaced,
+                        since: now / 1_000_000_000))
+            }
+            guard var record = try transaction.row(DeliveryRecord.self, intent.key) else {
+                return
+            }
+            record.copy = found.copy
             try transaction.put(record)
         }
     }

@@ -147,6 +147,7 @@ actor OutboxWriter {
                 if checks {
                     try await checkCopies()
                     try await reap()
+                    try await sweepReplaced()
                 }
             } catch let error as SystemError {
                 // The drive's fault: this outbox waits, all else goes on.

@@ -286,4 +286,64 @@ struct OutboxWriterTests {
             #expect(folders.all.first?.outbox?.collectionName == "other")
         }
     }
+
+    /// Delivers two versions; the row of the first one, in `.chute/replaced`.
+    private func replace(_ bench: WriterBench) async throws -> (ReplacedRecord, Document) {
+        let first = try await bench.deliver("a.txt", "one")
+        let second = try await bench.share("a.txt", "two", after: first)
+        try await bench.withWriter { writer in
+            try await bench.awaitWant(of: second)
+            try await bench.fetch(for: writer)
+            try await bench.awaitState(.delivered, of: second)
+        }
+        let rows = try await bench.chute.reader.read { try $0.rows(ReplacedRecord.self) }
+        let row = try #require(rows.first)
+        #expect(rows.count == 1)
+        #expect(try bench.text(row.copy.path) == "one")
+        return (row, second)
+    }
+
+    private static func days(_ count: Int64, after row: ReplacedRecord) -> Int64 {
+        (row.since + count * 86_400) * 1_000_000_000
+    }
+
+    @Test func `a replaced copy goes after 30 days, and not a day before`() async throws {
+        try await withBench { bench in
+            let (row, _) = try await replace(bench)
+            try await bench.withWriter { writer in
+                try await eventually("the outbox is open") { await writer.isOpen }
+                try await writer.sweepReplaced(now: Self.days(29, after: row))
+                #expect(try bench.text(row.copy.path) == "one")
+                try await writer.sweepReplaced(now: Self.days(30, after: row))
+                #expect(try bench.text(row.copy.path) == nil)
+                #expect(try bench.text("a.txt") == "two")
+            }
+            let rows = try await bench.chute.reader.read { try $0.rows(ReplacedRecord.self) }
+            #expect(rows.isEmpty)
+        }
+    }
+
+    @Test func `a replaced copy stays when it is the last one that is known`() async throws {
+        try await withBench { bench in
+            let (row, second) = try await replace(bench)
+            try Folder(at: bench.outbox).remove("a.txt")
+            try await bench.withWriter { writer in
+                try await bench.awaitState(.removed, of: second)
+                try await writer.sweepReplaced(now: Self.days(31, after: row))
+                #expect(try bench.text(row.copy.path) == "one")
+            }
+        }
+    }
+
+    @Test func `a replaced copy that a person changed or took is left`() async throws {
+        try await withBench { bench in
+            let (row, _) = try await replace(bench)
+            try bench.edit(row.copy.path, "a person's")
+            try await bench.withWriter { writer in
+                try await eventually("the outbox is open") { await writer.isOpen }
+                try await writer.sweepReplaced(now: Self.days(31, after: row))
+                #expect(try bench.text(row.copy.path) == "a person's")
+            }
+        }
+    }
 }

@@ -202,3 +202,8 @@ final class WriterBench: Sendable {
         }
     }
 }
+
+extension OutboxWriter {
+    /// Whether it has found its folder.
+    var isOpen: Bool { place != nil }
+}
