@@ -88,18 +88,31 @@ struct HomeAgent: AgentAccess {
 
     func status() async throws -> StatusReport {
         let reader = StatusReader(try runner.configuration())
-        var live: Fields?
-        if isRunning() {
-            do { live = try await askRunning(.status, timeout: .seconds(5)) } catch {
-                log.debug("\(error)")
-                live = [:]  // it runs, and is too busy to say more
-            }
+        let (live, note) = await live()
+        if var report = try await read({ try reader.report($0, live: live) }) {
+            if let note { report.notes.append(note) }
+            return report
         }
-        let told = live
-        if let report = try await read({ try reader.report($0, live: told) }) { return report }
-        return StatusReport(
+        var report = StatusReport(
             device: .init(id: "", name: try runner.configuration().deviceName),
             running: live != nil)
+        if let note { report.notes.append(note) }
+        return report
+    }
+
+    /// What the agent says of itself, `nil` where none runs; and why it is none.
+    private func live() async -> (Fields?, String?) {
+        let use = runner.use()
+        switch use {
+        case .none: return (nil, nil)
+        case .opening: return (nil, "an agent is about to start: it opens its folders")
+        case .command, .running: break
+        }
+        do { return (try await askRunning(.status, timeout: .seconds(5)), nil) } catch {
+            log.debug("\(error)")
+        }
+        guard use == .running else { return (nil, "a command uses this home at the moment") }
+        return ([:], "the agent is too busy to say more")
     }
 
     func statusUpdates() async throws -> AsyncThrowingStream<StatusReport, any Error> {

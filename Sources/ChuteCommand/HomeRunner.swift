@@ -50,7 +50,8 @@ struct HomeRunner {
         return .success
     }
 
-    /// Waits up to a minute for a command that holds the lock, and says so.
+    /// Waits up to a minute for a command that holds the lock, or for who does not say yet what
+    /// it is, and says so.
     private func openWhenFree(
         _ configuration: Configuration, _ moved: Bool
     ) async throws -> Agent {
@@ -63,8 +64,8 @@ struct HomeRunner {
             } catch let error as ChuteError
                 where error.code == .heldElsewhere && ContinuousClock.now < deadline
             {
-                guard isHeldByCommand() else { throw CommandError.told(error) }
-                if !hasSaid { log.notice("waits for `chute join` or `chute invite` to end") }
+                if use() == .running { throw CommandError.told(error) }
+                if !hasSaid { log.notice("waits for another `chute` on this home to end") }
                 hasSaid = true
                 try await Task.sleep(for: .milliseconds(200))
             } catch { throw CommandError.told(error) }
@@ -74,14 +75,29 @@ struct HomeRunner {
     /// What holds the lock, as it says in the lock file. All are of one length.
     private enum Holder: String { case command, running }
 
-    private func isHeldByCommand() -> Bool {
+    /// What this home is used for right now.
+    enum Use {
+        case none
+        /// Somebody has the lock and does not say yet what for: folders are still opened.
+        case opening
+        /// A command that needs the agent for a moment.
+        case command
+        case running
+    }
+
+    /// Looks at the lock and at what its holder says.
+    func use() -> Use {
+        guard DirectoryLock.isHeld(in: home.stateFolder) else { return .none }
         do throws(SystemError) {
-            let file = try FileDescriptor.open(
-                home.lockFile, FileDescriptor.readOnly)
-            let expected = Array(Holder.command.rawValue.utf8)
-            return try file.read(count: expected.count, at: 0) == expected
+            let file = try FileDescriptor.open(home.lockFile, FileDescriptor.readOnly)
+            let said = try file.read(count: Holder.command.rawValue.utf8.count, at: 0)
+            return switch Holder(rawValue: String(decoding: said, as: UTF8.self)) {
+            case .command: .command
+            case .running: .running
+            case nil: .opening
+            }
         } catch {
-            return false
+            return .opening
         }
     }
 

@@ -3,7 +3,8 @@ import ChuteSystem
 /// The right to be the one engine of a directory, for as long as it exists.
 ///
 /// An open-file-description lock on `chute.lock`, which goes with the process, however that
-/// ends, and is never inherited. The file is never removed.
+/// ends, and is never inherited. The file is never removed. It is empty until whoever took the
+/// lock writes into it what for.
 public final class DirectoryLock: Sendable {
     /// The directory.
     public let directory: BytePath
@@ -35,6 +36,8 @@ public final class DirectoryLock: Sendable {
                 .heldElsewhere, "another agent uses \(directory): stop that one first",
                 isTransient: true)
         }
+        // What its last holder said of itself is over.
+        try file.truncate(to: 0)
     }
 
     /// Whether an engine has the lock of a directory right now. Takes nothing.

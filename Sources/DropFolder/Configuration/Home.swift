@@ -26,7 +26,6 @@ package struct Home: Hashable, Sendable {
     /// Touched by the command line; the agent looks again when it changes.
     package var nudgeFile: BytePath { stateFolder.appending("nudge") }
     package var blobsFolder: BytePath { stateFolder.appending("blobs") }
-    package var progressFile: BytePath { runtimeFolder.appending("progress.json") }
 
     /// There is no folder to put things in.
     package struct LocationError: Error, CustomStringConvertible {

@@ -17,7 +17,8 @@ package struct StatusReader: Sendable {
         report.peers = members.map { Self.peer($0, isRunning: live != nil) }
         let states = live?["states"]?.array ?? []
         for (index, settings) in configuration.folders.enumerated() {
-            let state = index < states.count ? states[index].string ?? "running" : "stopped"
+            let known = index < states.count ? states[index].string : nil
+            let state = known ?? (live == nil ? "stopped" : "unknown")
             report.folders.append(try folder(settings, state, members, snapshot, live))
         }
         report.transfers = try transfers(live, snapshot, members)
