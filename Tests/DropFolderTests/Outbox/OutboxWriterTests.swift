@@ -240,6 +240,26 @@ struct OutboxWriterTests {
         }
     }
 
+    @Test func `an outbox that another agent has is left alone until that lets go`() async throws {
+        try await withBench { bench in
+            let (others, own) = (FolderLocks(), FolderLocks())
+            let isTaken = try others.take(1, Folder(at: bench.outbox))
+            #expect(isTaken)
+            let document = try await bench.share("a.txt", "one")
+            try await bench.withWriter(locks: own) { writer in
+                try await eventually("it waits") { await writer.isWaiting }
+                #expect(own.isElsewhere(bench.root))
+                let chute = try Folder(at: bench.outbox.appending(".chute"))
+                #expect(try chute.status(of: "staging") == nil)
+                #expect(try await bench.wants().isEmpty)
+                others.release(1)
+                writer.events.post(.tick)
+                try await bench.awaitWant(of: document)
+                #expect(!own.isElsewhere(bench.root))
+            }
+        }
+    }
+
     @Test func `an outbox that is not configured rests, and asks again when it is`() async throws {
         try await withBench { bench in
             let document = try await bench.share("a.txt", "one")

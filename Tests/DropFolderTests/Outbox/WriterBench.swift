@@ -48,12 +48,14 @@ final class WriterBench: Sendable {
     // MARK: The writer
 
     /// Runs a writer, as one start of the agent, while `body` runs.
-    func withWriter(_ body: (OutboxWriter) async throws -> Void) async throws {
+    func withWriter(
+        locks: FolderLocks = FolderLocks(), _ body: (OutboxWriter) async throws -> Void
+    ) async throws {
         let key = key
         let record = try await chute.reader.read { try $0.row(FolderRecord.self, key) }
         let writer = try OutboxWriter(
             chute: chute, folder: settings, record: #require(record),
-            promises: SpacePromises(outboxes: [root]), locks: FolderLocks(),
+            promises: SpacePromises(outboxes: [root]), locks: locks,
             log: Log(showsPriority: false))
         let running = Task { try await writer.run() }
         let result: Result<Void, any Error>
