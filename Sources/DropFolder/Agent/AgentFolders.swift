@@ -58,9 +58,7 @@ struct AgentFolders: Sendable {
             chute.attach(root: known.root, path: path, mark: known.identity.markPrefix)
             if case .ready(let root) = try FolderRoot.open(at: path, expected: known.identity) {
                 guard try locks.take(known.root, root.folder) else { throw Self.isHeld(path) }
-                if space != nil {
-                    _ = try FolderRoot.establish(at: path, use: .init(kind, space: space))
-                }
+                if space != nil { try root.add(.init(kind, space: space)) }
             }
             if known.collectionName != settings.collection {
                 // What the folder takes now was never looked at for it.

@@ -93,10 +93,15 @@ extension OutboxWriter {
 
     /// Tries again what could not be taken before: publishes what is staged, fetches the rest.
     func retryWaiting() async throws {
-        for key in unsettled { try await settle(key) }
+        var publishes = true
+        // As long as one is refused the others mostly will be, too: any of them is the first.
+        for key in unsettled.shuffled() where publishes {
+            try await settle(key)
+            publishes = !unsettled.contains(key)
+        }
         let index = DeliveryRecord.stateIndex(root: root, .waiting)
         var after: [UInt8] = []
-        var publishes = true
+        var space: SpaceBudget?
         while let place = placeInUse() {
             let start = after
             let page = try await chute.reader.read {
@@ -112,7 +117,6 @@ extension OutboxWriter {
                     again.append(record)
                     continue
                 }
-                // As long as one is refused the others will be, too.
                 guard publishes else { continue }
                 guard let candidate = try await candidate(kept: file, record, place) else {
                     again.append(record)
@@ -122,17 +126,22 @@ extension OutboxWriter {
                 try await publish([candidate], place)
                 publishes = kept[staged] == nil
             }
-            try await fetch(again, place)
+            guard !again.isEmpty else { continue }
+            // Counted once for all of them, and exactly: that is what they wait for.
+            if space == nil { space = try await availableSpace(place, for: .max) }
+            guard let left = space else { return }
+            space = try await fetch(again.filter { !$0.waits(for: left) }, place, within: left)
         }
     }
 
-    /// Asks anew for the bytes of these, as far as there is space.
-    func fetch(_ records: [DeliveryRecord], _ place: Place) async throws {
-        guard !records.isEmpty else { return }
+    /// Asks anew for the bytes of these, as far as there is space; what is left of it.
+    func fetch(
+        _ records: [DeliveryRecord], _ place: Place, within space: SpaceBudget
+    ) async throws -> SpaceBudget {
+        guard !records.isEmpty else { return space }
         let (root, rules, start) = (root, rules, place.staging.start)
         let collection = folder.collection
-        let space = try await availableSpace(place, for: Self.sum(records.map(\.attachment)))
-        let (taken, dropped) = try await chute.store.write { transaction in
+        let (left, dropped) = try await chute.store.write { transaction in
             var writing = DeliveryWriting(
                 transaction, root: root, start: start, rules: rules, budget: space)
             for record in records {
@@ -142,13 +151,21 @@ extension OutboxWriter {
                 else { continue }
                 try writing.fetch(document, known)
             }
-            return (writing.budget.used, writing.dropped)
+            return (writing.budget, writing.dropped)
         }
-        promises.add(taken, to: root)
+        promises.add(left.used - space.used, to: root)
         try await discard(dropped)
+        return left
     }
 
-    private static func sum(_ attachments: [AttachmentID]) -> UInt64 {
+    static func sum(_ attachments: [AttachmentID]) -> UInt64 {
         attachments.reduce(0) { $0.addingReportingOverflow($1.byteCount).partialValue }
+    }
+}
+
+extension DeliveryRecord {
+    /// Whether it has been said already that it does not fit into `space`, and it still does not.
+    fileprivate func waits(for space: SpaceBudget) -> Bool {
+        staged == nil && reason == space.reason.rawValue && attachment.byteCount > space.left
     }
 }

@@ -27,15 +27,18 @@ extension OutboxWriter {
         _ candidate: Candidate, _ reason: SkipReason, _ detail: String
     ) async throws {
         let (record, staged) = (candidate.record, candidate.item.staged)
-        log.warning("\(candidate.file.joinedPath) waits: \(reason.rawValue) \(detail)")
+        if record.reason != reason.rawValue || record.detail != detail {
+            log.warning("\(candidate.file.joinedPath) waits: \(reason.rawValue) \(detail)")
+        }
         try await chute.store.write { transaction in
-            guard var known = try transaction.row(DeliveryRecord.self, record.key) else { return }
-            if let want = known.want { try transaction.unwant(want) }
+            guard let old = try transaction.row(DeliveryRecord.self, record.key) else { return }
+            var known = old
+            if let want = old.want { try transaction.unwant(want) }
             known.want = nil
             known.state = .waiting
             known.reason = reason.rawValue
             known.detail = detail
-            try transaction.put(known)
+            if known != old { try transaction.put(known, over: old) }
             // The intent stays: what an exchange brought out is known by it alone.
         }
         unsettled.insert(record.key)

@@ -11,7 +11,7 @@ extension OutboxWriter {
                 $0.key.starts(with: prefix)
             }
         }
-        unsettled = Set(intents.map(\.key))
+        unsettled = []
         for intent in intents { try await settle(intent.key) }
         try await endForgotten()
         try await reap()
@@ -30,8 +30,10 @@ extension OutboxWriter {
         do throws(SystemError) {
             ending = try place.publisher.recover(intent.intent, now: Self.wallClock())
         } catch {
-            unsettled.insert(key)
-            return log.warning("\(intent.intent.target) cannot be brought to its end: \(error)")
+            if unsettled.insert(key).inserted {
+                log.warning("\(intent.intent.target) cannot be brought to its end: \(error)")
+            }
+            return
         }
         guard let ending else { return }
         unsettled.remove(key)
@@ -128,7 +130,9 @@ extension OutboxWriter {
             guard record.want != nil, let staged = record.staged else { return true }
             return try staged.parent != place.staging.start && stagedFile(staged, place) == nil
         }
-        try await fetch(lost, place)
+        guard !lost.isEmpty else { return }
+        let space = try await availableSpace(place, for: Self.sum(lost.map(\.attachment)))
+        _ = try await fetch(lost, place, within: space)
     }
 
     /// Empties staging of what no row needs.

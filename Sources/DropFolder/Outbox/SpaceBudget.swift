@@ -1,6 +1,7 @@
 /// The space that is left for files that are about to be fetched.
 struct SpaceBudget: Hashable, Sendable {
-    private let available: UInt64
+    private var available: UInt64
+    /// All that was taken.
     private(set) var used: UInt64 = 0
     /// Why a file that does not fit waits.
     let reason: SkipReason
@@ -13,15 +14,18 @@ struct SpaceBudget: Hashable, Sendable {
     /// Nothing left.
     static var none: SpaceBudget { SpaceBudget(available: 0, reason: .noSpace) }
 
+    var left: UInt64 { available > used ? available - used : 0 }
+
     /// Takes `count` bytes; `false` where there are not enough.
     mutating func take(_ count: UInt64) -> Bool {
-        guard used <= available, count <= available - used else { return false }
+        guard count <= left else { return false }
         used += count
         return true
     }
 
     /// `count` bytes that were promised before are free again.
     mutating func giveBack(_ count: UInt64) {
-        used = used > count ? used - count : 0
+        let sum = available.addingReportingOverflow(count)
+        available = sum.overflow ? .max : sum.partialValue
     }
 }

@@ -7,7 +7,7 @@ final class SpacePromises: Sendable {
     private let bounds: Mutex<[Int64: UInt64?]>
 
     init(outboxes: some Sequence<Int64>) {
-        bounds = Mutex(Dictionary(uniqueKeysWithValues: outboxes.map { ($0, nil) }))
+        bounds = Mutex(Dictionary(outboxes.map { ($0, nil) }) { known, _ in known })
     }
 
     /// An upper bound for all; `nil` before all have counted.

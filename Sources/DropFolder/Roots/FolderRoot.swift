@@ -59,6 +59,13 @@ package final class FolderRoot: Sendable {
         return FolderRoot(path: path, folder: folder, identity: identity)
     }
 
+    /// Adds `use` to the mark, where the folder can be written. Makes no folder but `.chute`.
+    package func add(_ use: RootMark.Use) throws(SystemError) {
+        do throws(SystemError) { _ = try Self.writeMark(adding: use, in: folder) } catch {
+            guard [EROFS, EACCES, EPERM].contains(error.code) else { throw error }
+        }
+    }
+
     private static func identify(
         _ folder: borrowing Folder, _ use: RootMark.Use
     ) throws(SystemError) -> RootIdentity {

@@ -220,6 +220,24 @@ struct OutboxWriterTests {
         }
     }
 
+    @Test func `a want that is asked for anew needs its space once`() async throws {
+        try await withBench {
+            $0.maxTotal = 10
+        } _: { bench in
+            let first = try await bench.share("a.txt", "6bytes")
+            try await bench.withWriter { _ in try await bench.awaitWant(of: first) }
+            let want = try #require(try await bench.wants().first)
+            // The next start finds nothing of it, not even its folder.
+            try await bench.withWriter { _ in
+                try await eventually("another want") {
+                    let wants = try await bench.wants()
+                    return wants.count == 1 && wants[0].id != want.id
+                }
+            }
+            #expect(try await bench.delivery(of: first)?.state == .fetching)
+        }
+    }
+
     @Test func `bytes that are promised are not promised twice`() async throws {
         try await withBench {
             $0.maxTotal = 10
