@@ -28,6 +28,7 @@ struct BlobServer {
     }
 
     private let roots: OpenRoots
+    private let buffers: PieceBufferPool
     private var slots: [(attachment: AttachmentID, slot: Slot)] = []
     private let hasher = PieceTree.PieceHasher()
     /// Of which a wrong piece was sent: whatever their fingerprints say.
@@ -35,7 +36,10 @@ struct BlobServer {
     private static let slotLimit = 4
     private static let distrustLimit = 1024
 
-    init(roots: Roots) { self.roots = OpenRoots(roots) }
+    init(roots: Roots, buffers: PieceBufferPool) {
+        self.roots = OpenRoots(roots)
+        self.buffers = buffers
+    }
 
     /// Lets go of the folders, not of the files: for when there is nothing to serve.
     func closeRoots() { roots.close() }
@@ -127,7 +131,7 @@ struct BlobServer {
         }
         let count = PieceTree.byteCount(ofPiece: piece, length: length)
         guard count > 0, (0..<count).contains(request.offset) else { return nil }
-        let buffer = PieceBuffer(byteCount: count)
+        let buffer = PieceBuffer(byteCount: count, from: buffers)
         let start = piece * UInt64(PieceTree.pieceByteCount)
         guard try slot.open.file.read(into: buffer.bytes, at: start) == count else {
             return nil

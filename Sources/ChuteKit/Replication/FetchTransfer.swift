@@ -16,7 +16,7 @@ final class FetchTransfer {
     private(set) var doneByteCount: UInt64 = 0
     private var writtenBack: UInt64 = 0
 
-    private static let writebackStep: UInt64 = 8 << 20
+    private static let writebackStep = UInt64(PieceTree.pieceByteCount)
 
     init(want: Want, layer: [UInt8]?) {
         attachment = want.attachment

@@ -1,26 +1,6 @@
 import ChuteSystem
 import Glibc
 
-/// How fetching one want ended, or why it goes on later.
-public struct FetchOutcome: Hashable, Sendable {
-    /// The want.
-    public let want: Want
-    /// How it ended.
-    public let result: Result
-    /// The hashes of the pieces, for `Transaction.addLocation`.
-    public let layer: [UInt8]
-
-    /// How a fetch can end.
-    public enum Result: Hashable, Sendable {
-        /// All bytes are in the staged file and were hashed to the attachment's id. Not synced.
-        case completed
-        /// It could not be written now; it is tried again by itself.
-        case waiting(reason: String, isNoSpace: Bool)
-        /// A member sent other bytes. It goes on with whoever has the right ones.
-        case mismatch(from: DeviceID)
-    }
-}
-
 /// Gets the bytes of wants into their staged files: from own disk where they lie, else from
 /// every connected peer that has them.
 ///
@@ -39,6 +19,7 @@ actor Fetcher {
     private let roots: OpenRoots
     private let diagnostics: Diagnostics
     nonisolated let progress = TransferProgress()
+    nonisolated let buffers = PieceBufferPool()
     /// What ended, for whoever made the wants.
     nonisolated let outcomes = Mailbox<FetchOutcome>()
 
@@ -207,7 +188,7 @@ actor Fetcher {
             (try snapshot.locations(of: attachment), try snapshot.layer(of: attachment))
         }
         defer { roots.close() }
-        var source = BlobServer(roots: allRoots)
+        var source = BlobServer(roots: allRoots, buffers: buffers)
         let transfer = FetchTransfer(want: want, layer: layer)
         for piece in 0..<PieceTree.pieceCount(length: attachment.byteCount) {
             let request = PieceRequest(
@@ -426,7 +407,7 @@ actor Fetcher {
             if let piece = assignment.piece {
                 buffer = partials[assignment.attachment]?.removeValue(forKey: piece)
             }
-            let whole = buffer ?? PieceBuffer(byteCount: count)
+            let whole = buffer ?? PieceBuffer(byteCount: count, from: buffers)
             byPeer[assignment.peer, default: []].append(
                 Assembly(
                     request: PieceRequest(

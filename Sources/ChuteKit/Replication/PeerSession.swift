@@ -75,7 +75,7 @@ actor PeerSession {
                 context: context.tls, role: side.isClient ? .client : .server,
                 descriptor: stream.descriptor),
             readiness: readiness)
-        blobs = BlobServer(roots: context.roots)
+        blobs = BlobServer(roots: context.roots, buffers: context.fetcher.buffers)
     }
 
     /// Performs the handshake and exchanges the proofs. Nothing but the certificate is sent to

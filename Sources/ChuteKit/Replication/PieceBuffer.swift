@@ -1,4 +1,35 @@
 import ChuteSystem
+import Synchronization
+
+/// Memory for whole pieces that is used again: a mebibyte given back to the system and taken
+/// from it for each piece costs more than hashing it.
+///
+/// Keeps at most `limit` of them.
+final class PieceBufferPool: Sendable {
+    private struct State {
+        // Owned by nobody else while it lies here.
+        nonisolated(unsafe) var free: [UnsafeMutableRawBufferPointer] = []
+    }
+
+    private let state = Mutex(State())
+    private static let limit = 8
+
+    deinit { state.withLock { $0.free.forEach { $0.deallocate() } } }
+
+    fileprivate func take() -> UnsafeMutableRawBufferPointer {
+        state.withLock { $0.free.popLast() }
+            ?? .allocate(byteCount: PieceTree.pieceByteCount, alignment: 16)
+    }
+
+    fileprivate func giveBack(_ memory: UnsafeMutableRawBufferPointer) {
+        let isKept = state.withLock { state in
+            guard state.free.count < Self.limit else { return false }
+            state.free.append(memory)
+            return true
+        }
+        if !isKept { memory.deallocate() }
+    }
+}
 
 /// The bytes of one piece, or of one piece layer, while they come in.
 ///
@@ -8,11 +39,17 @@ final class PieceBuffer: @unchecked Sendable {
     let bytes: UnsafeMutableRawBufferPointer
     private(set) var filled = 0
 
-    init(byteCount: Int) {
-        bytes = .allocate(byteCount: byteCount, alignment: 16)
+    private let pool: PieceBufferPool?
+
+    /// Room for `byteCount` bytes; that of a whole piece comes from the pool.
+    init(byteCount: Int, from pool: PieceBufferPool? = nil) {
+        self.pool = byteCount == PieceTree.pieceByteCount ? pool : nil
+        bytes = self.pool?.take() ?? .allocate(byteCount: byteCount, alignment: 16)
     }
 
-    deinit { bytes.deallocate() }
+    deinit {
+        if let pool { pool.giveBack(bytes) } else { bytes.deallocate() }
+    }
 
     var isFull: Bool { filled == bytes.count }
 
