@@ -13,6 +13,8 @@ public struct FetchOutcome: Hashable, Sendable {
     public enum Result: Hashable, Sendable {
         /// All bytes are in the staged file and were hashed to the attachment's id. Not synced.
         case completed
+        /// The first piece is in the staged file and was checked; nothing more was asked for.
+        case sampled
         /// It could not be written now; it is tried again by itself.
         case waiting(reason: String, isNoSpace: Bool)
         /// A member sent other bytes. It goes on with whoever has the right ones.

@@ -6,6 +6,8 @@ final class FetchTransfer {
     let attachment: AttachmentID
     /// The first one's file is written; the others get copies of it.
     var wants: [Want]
+    /// How many pieces are asked for, from the first on.
+    let wantedCount: UInt64
     /// The hashes of the pieces; `nil` until known, empty for a single piece.
     var layer: [UInt8]?
     /// Pieces that came before the layer.
@@ -24,11 +26,16 @@ final class FetchTransfer {
         self.layer = layer
         let pieces = PieceTree.pieceCount(length: want.attachment.byteCount)
         done = Array(repeating: 0, count: Int((pieces + 7) / 8))
+        wantedCount = want.part == .sample ? min(pieces, 1) : pieces
     }
 
     var pieceCount: UInt64 { PieceTree.pieceCount(length: attachment.byteCount) }
 
-    var isComplete: Bool { doneCount == pieceCount }
+    /// Whether all is there that is asked for.
+    var isComplete: Bool { doneCount == wantedCount }
+
+    /// Whether there is more to the attachment than what is asked for.
+    var isSample: Bool { wantedCount < pieceCount }
 
     func isRight(
         _ piece: UInt64, _ buffer: PieceBuffer, with hasher: PieceTree.PieceHasher
@@ -105,7 +112,7 @@ final class FetchTransfer {
             pieces.formUnion((start / size)...((stop - 1) / size))
             position = stop
         }
-        return pieces
+        return pieces.filter { $0 < wantedCount }
     }
 
     func checkStaged(

@@ -32,6 +32,8 @@ actor Fetcher {
     private var nextNumber: UInt32 = 0
     private var lastWant: Int64 = 0
     private var paused: [Int64: Want] = [:]
+    /// To be taken up with the next ones.
+    private var postponed: [Want] = []
     private let hasher = PieceTree.PieceHasher()
     private static let partialLimit = 8
     private static let pageLimit = 1024
@@ -78,6 +80,9 @@ actor Fetcher {
     }
 
     private func takeUpWants() async throws {
+        while let want = postponed.popLast() {
+            carryOut(try await start(want, isLocal: false))
+        }
         while true {
             let after = lastWant
             let (wants, local) = try await reader.read { snapshot in
@@ -145,9 +150,11 @@ actor Fetcher {
         guard transfers[attachment] == nil else { return try await start(want, isLocal: false) }
         let transfer = FetchTransfer(want: want, layer: layer)
         transfers[attachment] = transfer
-        let staged = isFirstRound ? transfer.stagedPieces(in: roots) : []
+        let mayBeStaged = isFirstRound || want.part == .rest
+        let staged = mayBeStaged ? transfer.stagedPieces(in: roots) : []
         let assignments = planner.add(
-            attachment, pieces: (0..<pieces).lazy.filter { !staged.contains($0) },
+            attachment,
+            pieces: (0..<transfer.wantedCount).lazy.filter { !staged.contains($0) },
             needsLayer: pieces > 1 && layer == nil, source: want.source)
         guard !staged.isEmpty else { return assignments }
         carryOut(assignments)
@@ -366,6 +373,12 @@ actor Fetcher {
         let wants = transfer.wants
         let layer = transfer.layer
         drop(transfer.attachment)
+        if transfer.isSample {
+            end(FetchOutcome(want: wants[0], result: .sampled, layer: []))
+            // The others begin with their own files.
+            postponed += wants.dropFirst()
+            return store.look(at: .wants)
+        }
         end(FetchOutcome(want: wants[0], result: .completed, layer: layer ?? []))
         guard wants.count > 1 else { return }
         // The others get a copy of the file that is complete now.

@@ -93,10 +93,12 @@ enum Schema {
         CREATE INDEX locations_path ON locations (root, path);
 
         -- Attachments to be fetched, each into a staged file of its own. An id is never given
-        -- twice: whoever follows along asks for those after the last one.
+        -- twice: whoever follows along asks for those after the last one. part: 0 all of it, 1
+        -- its first piece, 2 what is missing in the staged file.
         CREATE TABLE wants (
             id INTEGER PRIMARY KEY AUTOINCREMENT, digest BLOB NOT NULL, length INTEGER NOT NULL,
-            root INTEGER NOT NULL, path BLOB NOT NULL, source BLOB);
+            root INTEGER NOT NULL, path BLOB NOT NULL, source BLOB,
+            part INTEGER NOT NULL DEFAULT 0);
         CREATE INDEX wants_attachment ON wants (digest, length);
 
         -- What devices did with versions of documents: see Receipt. version and change order

@@ -32,6 +32,19 @@ public struct Want: Hashable, Sendable {
     public let path: BytePath
     /// The device whose document asked for it: it likely has the bytes.
     public let source: DeviceID?
+    /// How much of it.
+    public let part: Part
+
+    /// How much of an attachment is fetched.
+    public enum Part: Int, Sendable {
+        /// All of it.
+        case whole
+        /// The first mebibyte, to be looked at: its outcome is `sampled`, or `completed` where
+        /// that is all there is or the bytes lie on own disk.
+        case sample
+        /// All of it, where the staged file has a part already.
+        case rest
+    }
 }
 
 /// What is here of an attachment, for a peer that asks for it.
@@ -102,14 +115,18 @@ extension Snapshot {
 
     private func wants(where condition: String, _ value: Int64, _ limit: Int) throws -> [Want] {
         try database.prepare(
-            "SELECT id, digest, length, root, path, source FROM wants WHERE \(condition) LIMIT ?"
+            """
+            SELECT id, digest, length, root, path, source, part FROM wants
+            WHERE \(condition) LIMIT ?
+            """
         ).all(value, limit) { row in
             guard let digest = Digest(bytes: row.bytes(1)),
-                let attachment = AttachmentID(digest: digest, byteCount: row.uint64(2))
+                let attachment = AttachmentID(digest: digest, byteCount: row.uint64(2)),
+                let part = Want.Part(rawValue: row.int(6))
             else { throw WireError.malformed("a row of wants") }
             return Want(
                 id: row.int64(0), attachment: attachment, root: row.int64(3), path: row.path(4),
-                source: row.optionalBytes(5).flatMap(DeviceID.init(bytes:)))
+                source: row.optionalBytes(5).flatMap(DeviceID.init(bytes:)), part: part)
         }
     }
 
@@ -165,17 +182,21 @@ extension Transaction {
     /// The outcome comes from `Chute.fetched()`, in this run or a later one.
     @discardableResult
     public func want(
-        _ attachment: AttachmentID, root: Int64, path: BytePath, from source: DeviceID?
+        _ attachment: AttachmentID, root: Int64, path: BytePath, from source: DeviceID?,
+        part: Want.Part = .whole
     ) throws -> Want {
         try database.prepare(
-            "INSERT INTO wants (digest, length, root, path, source) VALUES (?, ?, ?, ?, ?)"
+            """
+            INSERT INTO wants (digest, length, root, path, source, part)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """
         ).run(
             attachment.digest.bytes, attachment.byteCount, root, path.bytes,
-            source?.digest.bytes)
+            source?.digest.bytes, part.rawValue)
         touched.insert(.wants)
         return Want(
             id: database.lastInsertedRow, attachment: attachment, root: root, path: path,
-            source: source)
+            source: source, part: part)
     }
 
     /// Forgets a want that came to its end.

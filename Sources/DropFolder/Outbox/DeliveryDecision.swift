@@ -25,7 +25,7 @@ enum DeliveryDecision: Hashable {
         var takesEverything: Bool { accept.contains { $0.matches(.octetStream) } }
 
         /// Why a file of this claimed type and size is not taken; `nil` where it may be. A vague
-        /// claim is judged once the bytes are here.
+        /// claim is judged by the first bytes, see `part(type:)`.
         func refusal(type: String, byteCount: UInt64) -> DeliveryDecision? {
             if let maxSize, byteCount > maxSize {
                 return .refuse(
@@ -33,6 +33,12 @@ enum DeliveryDecision: Hashable {
             }
             guard let claimed = MIMEType(type), !claimed.isVague else { return nil }
             return refusal(of: claimed)
+        }
+
+        /// How much of a file of this claimed type is fetched before it is judged: of a vague
+        /// claim the beginning, unless everything is taken.
+        func part(type: String) -> Want.Part {
+            takesEverything || MIMEType(type)?.isVague == false ? .whole : .sample
         }
 
         /// Why a file of this type, told from its bytes, is not taken.

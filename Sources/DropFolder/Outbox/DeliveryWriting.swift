@@ -66,12 +66,22 @@ struct DeliveryWriting {
         let want = try transaction.want(
             file.attachment, root: root,
             path: BytePath(".chute/staging").appending(start).appending(name),
-            from: document.origin)
+            from: document.origin, part: rules.part(type: file.type))
         record.state = .fetching
         record.reason = ""
         record.detail = ""
         record.want = want.id
         record.staged = start.appending(name)
+        try transaction.put(record)
+    }
+
+    /// Asks for what is missing of a file whose beginning is taken.
+    func fetchRest(_ document: Document, _ known: DeliveryRecord, of sample: Want) throws {
+        var record = known
+        try transaction.finish(want: sample.id)
+        record.want = try transaction.want(
+            sample.attachment, root: root, path: sample.path, from: document.origin, part: .rest
+        ).id
         try transaction.put(record)
     }
 

@@ -3,6 +3,29 @@ import ChuteSystem
 
 /// What becomes of fetched files that got no name.
 extension OutboxWriter {
+    /// Refuses a file by its beginning, or asks for the rest.
+    func judgeSample(_ outcome: FetchOutcome, _ place: Place) async throws {
+        guard let (_, record, document) = try await namePeers(of: [outcome]).first,
+            let file = document.fields.flatMap(FileDocument.init), let path = record.staged
+        else { return }
+        guard let staged = try stagedFile(path, place) else { return try await fetchAgain(record) }
+        let type = try detector.type(
+            of: staged.descriptor, size: staged.descriptor.status().size,
+            name: BytePath(bytes: file.path.last ?? []))
+        if case .refuse(let reason, let detail)? = rules.refusal(of: type) {
+            try staged.discard()
+            return try await refuse(record, reason, detail)
+        }
+        let (root, rules, start) = (root, rules, place.staging.start)
+        try await chute.store.write { transaction in
+            guard let known = try transaction.row(DeliveryRecord.self, record.key),
+                known == record
+            else { return }
+            let writing = DeliveryWriting(transaction, root: root, start: start, rules: rules)
+            try writing.fetchRest(document, known, of: outcome.want)
+        }
+    }
+
     func afterPublishing(
         _ candidates: [Candidate], _ outcomes: [PublishOutcome]
     ) async throws {

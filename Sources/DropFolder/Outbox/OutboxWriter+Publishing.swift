@@ -22,6 +22,7 @@ extension OutboxWriter {
         for outcome in outcomes {
             switch outcome.result {
             case .completed: completed.append(outcome)
+            case .sampled: try await judgeSample(outcome, place)
             case .waiting(let reason, let isNoSpace):
                 try await noteWaiting(outcome.want, isNoSpace ? .noSpace : .notMounted, reason)
             case .mismatch(let peer):

@@ -98,6 +98,37 @@ struct TwoEnginesTests {
         }
     }
 
+    @Test func `a sample is the first piece alone, and the rest goes on from there`() async throws {
+        try await withTwo { one, two in
+            var random = SeededGenerator(seed: 31)
+            let bytes = random.bytes(3_500_000)
+            let document = try await one.share(bytes, as: "film")
+            try await two.awaitDocument(document)
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            try await two.want(id, to: "staged", from: one.chute.device, part: .sample)
+            try await two.want(id, to: "other", from: one.chute.device)
+            try await two.awaitFetched(1, as: .sampled)
+            #expect(try two.read("staged") == Array(bytes.prefix(1 << 20)))
+            // Who wants all of it does not wait for what becomes of the sample.
+            try await two.awaitFetched(1)
+            #expect(try two.read("other") == bytes)
+            try await two.want(id, to: "staged", from: one.chute.device, part: .rest)
+            try await two.awaitFetched(1)
+            #expect(try two.read("staged") == bytes)
+        }
+    }
+
+    @Test func `a sample of what has one piece is all of it`() async throws {
+        try await withTwo { one, two in
+            let document = try await one.share([1, 2, 3], as: "small")
+            try await two.awaitDocument(document)
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            try await two.want(id, to: "staged", from: one.chute.device, part: .sample)
+            try await two.awaitFetched(1)
+            #expect(try two.read("staged") == [1, 2, 3])
+        }
+    }
+
     @Test func `several wants of one attachment each get a file`() async throws {
         try await withTwo { one, two in
             var random = SeededGenerator(seed: 3)

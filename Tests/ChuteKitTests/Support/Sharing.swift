@@ -76,18 +76,20 @@ extension TestEngine {
 
     @discardableResult
     func want(
-        _ id: AttachmentID, to name: BytePath, from source: DeviceID? = nil
+        _ id: AttachmentID, to name: BytePath, from source: DeviceID? = nil,
+        part: Want.Part = .whole
     ) async throws -> Want {
         let root = root
         return try await chute.store.write {
-            try $0.want(id, root: root, path: name, from: source)
+            try $0.want(id, root: root, path: name, from: source, part: part)
         }
     }
 
-    /// Waits until so many wants are complete, and takes them back.
+    /// Waits until so many wants ended in `result`, and takes them back.
     @discardableResult
     func awaitFetched(
-        _ count: Int, within limit: Duration = .seconds(30)
+        _ count: Int, as result: FetchOutcome.Result = .completed,
+        within limit: Duration = .seconds(30)
     ) async throws -> [FetchOutcome] {
         let chute = chute
         return try await withTimeout(limit) {
@@ -95,7 +97,7 @@ extension TestEngine {
             while outcomes.count < count {
                 let new = await chute.fetched()
                 if new.isEmpty { throw NeverHappened(what: "fetching") }
-                outcomes += new.filter { $0.result == .completed }
+                outcomes += new.filter { $0.result == result }
             }
             let ids = outcomes.map(\.want.id)
             try await chute.store.write { for id in ids { try $0.unwant(id) } }

@@ -45,4 +45,15 @@ struct DeliveryDecisionTests {
         let answers = [7, 4, 3, .max].map { budget.take($0) }
         #expect(answers == [true, false, true, false])
     }
+
+    @Test func `a vague claim is judged by the beginning where not everything is taken`() throws {
+        let pictures = DeliveryDecision.Rules(
+            accept: [MIMEPattern("image/*")].compactMap(\.self), maxSize: nil)
+        for claim in ["application/octet-stream", "text/plain", "application/zip", "nonsense"] {
+            #expect(pictures.part(type: claim) == .sample, "\(claim)")
+            #expect(pictures.refusal(type: claim, byteCount: 1) == nil, "\(claim)")
+            #expect(rules.part(type: claim) == .whole, "\(claim)")
+        }
+        #expect(pictures.part(type: "image/png") == .whole)
+    }
 }
