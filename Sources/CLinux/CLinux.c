@@ -120,6 +120,24 @@ int chute_inherit_access(int file, int folder) {
     if (size < 0) return errno == ENODATA || errno == ENOTSUP ? 0 : -1;
     return fsetxattr(file, "system.posix_acl_access", list, (size_t)size, 0);
 }
+
+// Owner, group and extended attributes, as far as the file system and our rights allow. What
+// cannot be set is left out: -1 with the last error then, and all others are set nevertheless.
+int chute_copy_attributes(int to, int from) {
+    struct stat s, t;
+    if (fstat(from, &s) < 0 || fstat(to, &t) < 0) return -1;
+    int failure = 0;
+    if ((s.st_uid != t.st_uid || s.st_gid != t.st_gid) && fchown(to, s.st_uid, s.st_gid) < 0) failure = errno;
+    char names[65536], value[65536];
+    ssize_t length = flistxattr(from, names, sizeof names);
+    if (length < 0 && errno != ENOTSUP) failure = errno;
+    for (char *name = names; length > 0 && name < names + length; name += strlen(name) + 1) {
+        ssize_t size = fgetxattr(from, name, value, sizeof value);
+        if (size < 0 || fsetxattr(to, name, value, (size_t)size, 0) < 0) failure = errno;
+    }
+    errno = failure;
+    return failure ? -1 : 0;
+}
 int chute_duplicate_onto(int from, int to) { return dup3(from, to, O_CLOEXEC); }
 char **chute_environment(void) { return environ; }
 int chute_memory_file(void) { return memfd_create("chute", MFD_CLOEXEC); }

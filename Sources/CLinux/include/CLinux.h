@@ -44,6 +44,7 @@ int chute_write_standard_error(const void *bytes, size_t count);
 int64_t chute_seek_data(int descriptor, int64_t offset);
 int64_t chute_seek_hole(int descriptor, int64_t offset);
 int chute_inherit_access(int file, int folder);           // the folder's default ACL
+int chute_copy_attributes(int to, int from);              // fchown, fsetxattr; what cannot be is left out
 int chute_duplicate_onto(int from, int to);               // dup3, O_CLOEXEC
 // The process's own environment; `environ` is a mutable global, which Swift 6 refuses.
 char **chute_environment(void);

@@ -37,6 +37,13 @@ struct ServiceInstallCommand: Command {
         let unit = ServiceUnit(
             executable: context.executable, home: context.home, configuration: configuration,
             environment: context.environment)
+        for folder in configuration.folders {
+            guard case .move(let target) = folder.afterIngest else { continue }
+            // The unit lets the agent write only to what exists when it starts.
+            do throws(SystemError) { try NewFile.makeFolders(target) } catch {
+                try context.say("after_ingest_folder \(target) could not be made: \(error)")
+            }
+        }
         let file = try ServiceManager.unitFile(context.environment)
         try write(unit, to: file)
         try manager.control("daemon-reload")

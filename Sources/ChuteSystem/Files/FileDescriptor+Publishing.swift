@@ -88,6 +88,15 @@ extension FileDescriptor {
         }
     }
 
+    /// Gives this file the owner, group and extended attributes of `source`; `nil` where all of
+    /// them could be set, else why one could not. The others are set.
+    ///
+    /// Set the mode afterwards: a change of owner drops bits. Calls `fchown` and `fsetxattr`.
+    package func copyAttributes(of source: borrowing FileDescriptor) -> SystemError? {
+        let (to, from) = (raw, source.raw)
+        return chute_copy_attributes(to, from) == 0 ? nil : .current("fsetxattr")
+    }
+
     /// Whether `ioctl(FICLONE)` works from `source` to this file.
     package func canClone(_ source: borrowing FileDescriptor) -> Bool {
         let (to, from) = (raw, source.raw)

@@ -26,6 +26,9 @@ extension Agent {
         if case .waiting(let why)? = await chute.listenState {
             notes.append(.string("tcp waits: \(why)"))
         }
+        for ingestor in ingestors.values {
+            notes += ingestor.taker.notes.map { .string($0) }
+        }
         let transfers = chute.transfers().map { transfer -> Value in
             .map([
                 "file": .attachment(transfer.attachment),

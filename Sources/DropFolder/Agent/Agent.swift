@@ -52,10 +52,14 @@ package final class Agent: Sendable {
                 let watcher = InboxWatcher(
                     path: inbox.path, filter: folder.settings.filter
                 ) { Self.isRoot($0, inbox, locks) }
+                let taker = InboxTaker(
+                    chute: chute,
+                    settings: .init(folder.settings, inbox, roots: folders.kinds), log: log
+                ) { watcher.root }
                 ingestors[inbox.root] = Ingestor(
                     chute: chute, folder: folder.settings,
                     retention: configuration.store.retention, root: inbox.root,
-                    watcher: watcher, log: log)
+                    watcher: watcher, taker: taker, log: log)
             }
             if let outbox = folder.outbox {
                 writers[outbox.root] = try OutboxWriter(

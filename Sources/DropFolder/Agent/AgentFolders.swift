@@ -34,6 +34,15 @@ struct AgentFolders: Sendable {
         }
     }
 
+    /// What each inbox and outbox is.
+    var kinds: [BytePath: RootMark.Use.Kind] {
+        var kinds: [BytePath: RootMark.Use.Kind] = [:]
+        for record in all.flatMap({ [$0.inbox, $0.outbox] }) {
+            if let record { kinds[record.path] = record.kind }
+        }
+        return kinds
+    }
+
     private static func checkOverlap(_ configuration: Configuration, _ space: String?) throws {
         var places: [RootOverlap.Place] = []
         for settings in configuration.folders {
@@ -42,6 +51,13 @@ struct AgentFolders: Sendable {
             }
             if let path = settings.outbox {
                 places.append(try .at(path, use: .init(.outbox, space: space)))
+            }
+            // One that cannot be looked at now is judged before anything is moved to it.
+            if settings.inbox != nil, case .move(let path) = settings.afterIngest,
+                let place = try? RootOverlap.Place.at(
+                    path, use: .init(.afterIngest, space: space))
+            {
+                places.append(place)
             }
         }
         guard let conflict = RootOverlap.conflicts(among: places).first else { return }

@@ -73,11 +73,11 @@ extension ConfigurationReader {
             folder.value.content == .string("") ? nil : path(folder)
         }
         guard let entry else { return .keep }
-        if case .string(let word) = entry.value.content, word != "keep" {
-            notice(
-                entry, "after_ingest = \"\(word)\" is not built yet and has no effect: files stay")
+        let word = choice(entry, AfterIngestWord.self)
+        if inbox == nil, let word, word != .keep {
+            notice(entry, "after_ingest has no effect in a [[folder]] without an inbox")
         }
-        switch choice(entry, AfterIngestWord.self) {
+        switch word {
         case nil, .keep: return .keep
         case .delete: return .delete
         case .move:
@@ -85,9 +85,7 @@ extension ConfigurationReader {
                 report(entry, "after_ingest = \"move\" needs after_ingest_folder")
                 return .keep
             }
-            if let inbox, target.relative(to: inbox) != nil {
-                report(folder, "after_ingest_folder lies in the inbox, expected one outside of it")
-            }
+            moveTargets.append((target, folder.value.position))
             return .move(to: target)
         }
     }

@@ -10,6 +10,8 @@ package struct ConfigurationReader {
     var notices: [ConfigurationProblem] = []
     /// Every inbox and outbox with its place, to find those that overlap.
     var roots: [(path: BytePath, what: String, position: TOMLPosition)] = []
+    /// Every folder that dropped files are moved to. Several inboxes may share one.
+    var moveTargets: [(path: BytePath, position: TOMLPosition)] = []
     /// The collection of every `[[folder]]`, named or by default.
     var collections: [(name: String, position: TOMLPosition)] = []
 
@@ -113,6 +115,17 @@ package struct ConfigurationReader {
                             + "\(earlier.path), expected folders of which none lies in another"))
                 break
             }
+        }
+        for target in moveTargets {
+            let overlapping = roots.first { root in
+                target.path.relative(to: root.path) != nil
+                    || root.path.relative(to: target.path) != nil
+            }
+            guard let overlapping else { continue }
+            report(
+                target.position,
+                "after_ingest_folder \(target.path) overlaps with \(overlapping.what) "
+                    + "\(overlapping.path), expected folders of which none lies in another")
         }
     }
 

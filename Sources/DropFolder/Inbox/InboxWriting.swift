@@ -17,7 +17,8 @@ struct InboxWriting {
         let sameInode = try transaction.rows(
             InboxRecord.self, where: "inode",
             is: InboxRecord.inodeIndex(root: root, file.fingerprint), limit: 64)
-        let others = sameInode.filter { $0.path != file.path }.map { record in
+        // A file that was moved away and dropped again is another document, whatever its name.
+        let others = sameInode.filter { $0.path != file.path && !$0.isTaken }.map { record in
             let state: InboxDecision.OtherName.State
             if let since = history.absence(of: record.path) {
                 state = .absent(since: since)

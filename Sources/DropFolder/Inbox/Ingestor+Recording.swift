@@ -158,6 +158,18 @@ extension Ingestor {
         }
     }
 
+    /// Names whose files are on their way out are not gone: the taker says what becomes of them.
+    func seeTaken() async throws {
+        let prefix = folderKey(root)
+        let records = try await chute.reader.read { snapshot in
+            try snapshot.rows(TakeRecord.self, after: prefix).prefix {
+                $0.key.starts(with: prefix)
+            }
+        }
+        for record in records { scan.saw(record.path) }
+        taker.events.post(.inboxCame)
+    }
+
     /// What a complete scan did not find, and no event named, is gone.
     func scanEnded(_ coverage: InboxSighting.Coverage) async throws {
         defer { scan.end() }

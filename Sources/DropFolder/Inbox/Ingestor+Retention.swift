@@ -34,6 +34,12 @@ extension Ingestor {
                 let takers = try snapshot.takers(of: collection, among: members)
                 let rows = try page.filter { row in
                     guard let held = row.held else { return false }
+                    // What lies in the inbox is no only copy, whatever others did with theirs.
+                    let isHere = !row.wasSeenAbsent
+                    guard
+                        try isHere
+                            || snapshot.isKept(row.document, in: collection, by: members)
+                    else { return false }
                     return try snapshot.isAnswered(row.document, in: collection, by: takers)
                         || old.contains(held)
                             && snapshot.isDelivered(row.document, in: collection)
@@ -51,14 +57,14 @@ extension Ingestor {
         let (root, collection) = (root, collection)
         let prefix = folderKey(root)
         let due = try await chute.reader.read { snapshot in
-            let members = try snapshot.takers(
-                of: collection,
-                among: snapshot.members().map(\.id).filter { $0 != snapshot.device })
+            let members = try snapshot.members().map(\.id).filter { $0 != snapshot.device }
+            let takers = try snapshot.takers(of: collection, among: members)
             let orphans = try snapshot.rows(OrphanRecord.self, after: prefix)
                 .prefix { $0.key.starts(with: prefix) }
             return Due(
                 orphans: try orphans.filter {
-                    try snapshot.isAnswered($0.document, in: collection, by: members)
+                    try snapshot.isAnswered($0.document, in: collection, by: takers)
+                        && snapshot.isKept($0.document, in: collection, by: members)
                 })
         }
         guard let inbox = watcher.root else { return }
@@ -149,6 +155,20 @@ extension Snapshot {
     /// The members that take a collection, as far as they said.
     func takers(of collection: String, among members: [DeviceID]) throws -> [DeviceID] {
         try members.filter { try profile(of: $0)?.collections.contains(collection) ?? true }
+    }
+
+    /// Whether a copy of the document is known to be somewhere else still: one of `members` had
+    /// it, and its user did not remove it since. What its origin took back needs none.
+    func isKept(
+        _ document: DocumentID, in collection: String, by members: [DeviceID]
+    ) throws -> Bool {
+        guard let document = try self.document(document, in: collection),
+            document.fields != nil
+        else { return true }
+        let receipts = try receipts(for: document)
+        return members.contains { member in
+            receipts[member].map { $0.state == .delivered && !$0.isRemoved } ?? false
+        }
     }
 
     /// Whether any other device has the document.

@@ -23,6 +23,8 @@ actor Ingestor {
     private let reader: FileReader
     let holder = HeldFiles()
     let retention: Configuration.Retention
+    /// Takes files away that others have.
+    let taker: InboxTaker
     var tracker = SettleTracker()
     var history = NameHistory()
     private var settled: [Settled] = []
@@ -46,7 +48,7 @@ actor Ingestor {
 
     init(
         chute: Chute, folder: FolderSettings, retention: Configuration.Retention, root: Int64,
-        watcher: InboxWatcher, log: Log
+        watcher: InboxWatcher, taker: InboxTaker, log: Log
     ) {
         executor = QueueExecutor(label: "chute.ingest")
         self.chute = chute
@@ -54,6 +56,7 @@ actor Ingestor {
         self.retention = retention
         self.root = root
         self.watcher = watcher
+        self.taker = taker
         self.log = log
         reader = FileReader(
             accept: folder.accept,
@@ -81,6 +84,7 @@ actor Ingestor {
             group.addTask { await self.watcher.run() }
             group.addTask { try await self.takeSightings() }
             group.addTask { try await self.releaseDelivered() }
+            group.addTask { try await self.taker.run() }
             defer { group.cancelAll() }
             try await group.next()
         }
@@ -122,7 +126,10 @@ actor Ingestor {
             case .folderMovedFrom(let folder): try await folderLeft(folder)
             case .scanBegan(_, let afterAbsence):
                 scan.begin(afterAbsence: afterAbsence)
-                if afterAbsence { try await reconcileHeld() }
+                if afterAbsence {
+                    try await reconcileHeld()
+                    try await seeTaken()
+                }
             case .scanEnded(_, let coverage): try await scanEnded(coverage)
             case .state(let new): state = new
             }

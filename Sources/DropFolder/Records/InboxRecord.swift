@@ -16,7 +16,8 @@ struct InboxRecord: LocalRow, Hashable {
     var wasSeenAbsent = false
     /// The file below the root that holds the bytes for the peers, while it is needed.
     var held: BytePath?
-    /// What `after_ingest` did with it.
+    /// `after_ingest` took the file away. Nothing is to be concluded from that: neither a removal
+    /// nor a rename.
     var isTaken = false
 
     var key: [UInt8] { folderKey(root, path) }

@@ -2,11 +2,15 @@ import ChuteSystem
 
 /// What `.chute/id` in an inbox or outbox says: which folder this is, and what it is used for.
 ///
-/// Text: the id as 32 hexadecimal digits, then a line `inbox SPACE` or `outbox SPACE` for each
-/// use; SPACE is the space's id as text, `-` where there was none yet.
+/// Text: the id as 32 hexadecimal digits, then a line `inbox SPACE`, `outbox SPACE` or
+/// `after-ingest SPACE` for each use; SPACE is the space's id as text, `-` where there was none yet.
 package struct RootMark: Hashable, Sendable {
     package struct Use: Hashable, Sendable {
-        package enum Kind: String, Sendable { case inbox, outbox }
+        package enum Kind: String, Sendable {
+            case inbox, outbox
+            /// Where dropped files are moved to once others have them.
+            case afterIngest = "after-ingest"
+        }
         package var kind: Kind
         /// The space's id as text, without white space; `nil` where the device was alone.
         package var space: String?

@@ -1,7 +1,8 @@
 package import ChuteSystem
 
 /// Finds inboxes and outboxes that lie in each other, and folders whose mark says that they are
-/// the other end of the same space: files would go round in circles.
+/// the other end of the same space: files would go round in circles. So would those that are
+/// moved from an inbox to an `after_ingest_folder` in one of them; two of those may be one.
 ///
 /// Judged by device and inode of every folder on the way to `/`, so that links, mounts and
 /// spellings of a path do not hide anything.
@@ -55,12 +56,10 @@ package struct RootOverlap: Sendable {
         var found: [Conflict] = []
         for (index, place) in places.enumerated() {
             for other in places[(index + 1)...] {
+                if place.use.kind == .afterIngest, other.use.kind == .afterIngest { continue }
                 if let conflict = overlap(place, other) { found.append(conflict) }
             }
-            if isOtherEnd(place) {
-                let kind: RootMark.Use.Kind = place.use.kind == .inbox ? .outbox : .inbox
-                found.append(.markedAs(kind, place.path))
-            }
+            if let kind = otherEnd(place) { found.append(.markedAs(kind, place.path)) }
         }
         return found
     }
@@ -83,15 +82,15 @@ package struct RootOverlap: Sendable {
         return nil
     }
 
-    /// A mark without a space may be of any space: it counts as this one.
-    private static func isOtherEnd(_ place: Place) -> Bool {
-        place.marks.contains { mark in
-            mark.uses.contains { use in
-                guard use.kind != place.use.kind else { return false }
-                guard let space = use.space, let own = place.use.space else { return true }
-                return space == own
-            }
-        }
+    /// What the marks of this space say that clashes with the place's own use. A mark without a
+    /// space may be of any space: it counts as this one.
+    private static func otherEnd(_ place: Place) -> RootMark.Use.Kind? {
+        place.marks.lazy.flatMap(\.uses).first { use in
+            // What others move away may be dropped again.
+            guard use.kind != place.use.kind, use.kind != .afterIngest else { return false }
+            guard let space = use.space, let own = place.use.space else { return true }
+            return space == own
+        }?.kind
     }
 }
 

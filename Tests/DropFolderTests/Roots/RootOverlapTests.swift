@@ -85,4 +85,32 @@ import Testing
             #expect(RootOverlap.conflicts(among: [place]) == expected)
         }
     }
+
+    @Test func `what is moved away goes to no inbox or outbox, and to one folder from many`()
+        async throws
+    {
+        try await withTemporaryDirectory { top in
+            let moved = RootMark.Use(.afterIngest, space: "s1")
+            _ = try FolderRoot.establish(at: top.appending("in"), use: inbox)
+            _ = try FolderRoot.establish(at: top.appending("other"), use: outbox)
+            _ = try FolderRoot.establish(at: top.appending("done"), use: moved)
+            let places = [
+                try Place.at(top.appending("in"), use: inbox),
+                try Place.at(top.appending("done"), use: moved),
+                try Place.at(top.appending("done/deeper"), use: moved),
+                try Place.at(top.appending("in/done"), use: moved),
+                // An outbox of this space, of another agent.
+                try Place.at(top.appending("other/done"), use: moved),
+            ]
+            #expect(
+                RootOverlap.conflicts(among: places) == [
+                    .inside(top.appending("in/done"), top.appending("in")),
+                    .markedAs(.inbox, top.appending("in/done")),
+                    .markedAs(.outbox, top.appending("other/done")),
+                ])
+            // What others moved away may be dropped.
+            let dropped = try Place.at(top.appending("done"), use: inbox)
+            #expect(RootOverlap.conflicts(among: [dropped]).isEmpty)
+        }
+    }
 }
