@@ -1,0 +1,229 @@
+import ChuteKit
+import ChuteSystem
+import Glibc
+import TestSupport
+import Testing
+
+/// Two agents that are killed again and again while files are dropped.
+struct KillRun {
+    private(set) var tally: KillTally
+    private let pair: AgentPair
+    private let watcher: OutboxWatcher
+    private let kills: Int
+    private var random: SeededGenerator
+    private var sender: Life
+    private var receiver: Life
+    /// What was dropped, by the names that it is to have in the outbox.
+    private var expected = FolderTree()
+    /// Documents whose receipts were found true, at the sender and at the receiver.
+    private var proven: [KillStep.Victim: Set<DocumentID>] = [:]
+    private var round = 0
+    var debug = ""
+
+    /// An agent from its start to its kill.
+    private struct Life {
+        let agent: AgentProcess
+        let started: FileStatus.Nanoseconds
+
+        init(_ home: AgentHome) async throws {
+            started = KillAim.now()
+            agent = try await AgentProcess(home)
+        }
+    }
+
+    /// Enough that each kill falls into a burst, and few enough to go on after it.
+    private static let burst = 12
+    /// More than may be on its way at once, so that a cut leaves a part of it.
+    private static let longFile = 16_000_000...32_000_000
+    private static let film = 200_000_000
+
+    /// Starts both agents and waits until a first file went all the way.
+    init(
+        pair: AgentPair, watcher: OutboxWatcher, kills: Int, random: SeededGenerator
+    ) async throws {
+        self.pair = pair
+        self.watcher = watcher
+        self.kills = kills
+        self.random = random
+        tally = KillTally(of: kills)
+        sender = try await Life(pair.laptop)
+        receiver = try await Life(pair.pi)
+        for file in try [prepare(1000, as: "first.jpg")] { try drop(file) }
+        try await pair.laptop.awaitReceipts(1)
+    }
+
+    // MARK: Killing
+
+    /// Kills until there were as many as wanted, and enough in each step; waits then until
+    /// everything is delivered, and ends the agents.
+    mutating func kill() async throws {
+        do {
+            while tally.kills < kills || !tally.missing.isEmpty {
+                guard tally.kills < kills * 3 else {
+                    throw NeverHappened(what: "\(tally.quota) kills in each step: \(tally)")
+                }
+                let steps = tally.kills < kills ? KillStep.allCases : tally.missing
+                for step in steps.shuffled(using: &random) { try await kill(in: step) }
+            }
+            try await pair.pi.awaitOutbox(expected, within: .seconds(180))
+            try await pair.laptop.awaitReceipts(expected.files.count, within: .seconds(60))
+        } catch {
+            print("laptop: \(try sender.agent.log)\npi: \(try receiver.agent.log)")
+            try await sender.agent.kill()
+            try await receiver.agent.kill()
+            throw error
+        }
+        try await sender.agent.stop()
+        try await receiver.agent.stop()
+    }
+
+    private mutating func kill(in step: KillStep) async throws {
+        let files = try prepareBurst(for: step)
+        let life = step.victim == .sender ? sender : receiver
+        let signs = try KillSigns(of: step, pair)
+        let aim = try KillAim(
+            at: life.agent, signs, delay: Int.random(in: 0...signs.duration, using: &random))
+        async let firing = aim.fire()
+        let t0 = KillAim.now()
+        for file in files { try drop(file) }
+        let moment = await firing
+        debug = "took \((KillAim.now() - t0)/1_000_000)ms alive \((KillAim.now() - life.started)/1_000_000)ms"
+        try await look(at: step.victim, life, killedAt: moment, aimedAt: step)
+        if step.victim == .sender {
+            sender = try await Life(pair.laptop)
+        } else {
+            receiver = try await Life(pair.pi)
+        }
+    }
+
+    /// Looks at what a killed agent left, and at whether what its store says is true.
+    private mutating func look(
+        at victim: KillStep.Victim, _ life: Life, killedAt moment: FileStatus.Nanoseconds,
+        aimedAt step: KillStep?
+    ) async throws {
+        let ended = try await life.agent.ended()
+        guard ended.end == .killed(signal: SIGKILL) else {
+            throw NeverHappened(what: "an agent lived until its kill: \(ended.end), \(ended.error)")
+        }
+        let home = victim == .sender ? pair.laptop : pair.pi
+        let known = proven[victim, default: []]
+        let (traces, deliveries) = try await Remains.look(
+            at: home, started: life.started, killed: moment
+        ) { remains in
+            let deliveries = try await remains.deliveries(except: known)
+            let traces =
+                victim == .sender
+                ? try await remains.ingested()
+                : try await remains.fetched() + remains.published()
+            return (traces, deliveries)
+        }
+        for delivery in deliveries {
+            try prove(delivery)
+            proven[victim, default: []].insert(delivery.document)
+        }
+        let sent = victim == .sender ? try await cutOff(at: moment) : []
+        tally.count(aimedAt: step, traces + sent)
+        print("DEBUG \(step!) \(debug) traces: \(Dictionary(grouping: traces + sent, by: \.step).mapValues(\.count)) staged \((try? pair.pi.stagedFiles().count) ?? -1) seen \(watcher.count)")
+    }
+
+    /// Files that the receiver has in part, and was given bytes of when its only source died.
+    private func cutOff(at moment: FileStatus.Nanoseconds) async throws -> [Remains.Trace] {
+        // What the dead one has sent is still read; then no file grows any more.
+        var staged = try pair.pi.stagedFiles()
+        try await eventually("the receiver has read what was sent") {
+            let before = staged
+            try await Task.sleep(for: .milliseconds(20))
+            staged = try pair.pi.stagedFiles()
+            return staged == before
+        }
+        let whole = Set(expected.files.values)
+        return try staged.filter { Remains.isFresh($0.value, at: moment) }.compactMap { file in
+            do throws(SystemError) {
+                let content = try FolderTree.Content(of: file.key)
+                return whole.contains(content)
+                    ? nil : Remains.Trace(step: .send, file: file.key)
+            } catch {
+                guard error.isNotFound else { throw error }
+                return nil
+            }
+        }
+    }
+
+    /// A receipt says that a file was delivered: then it lies there, whole.
+    private func prove(_ delivery: Remains.Delivery) throws {
+        let name = BytePath(pair.laptop.name).appending(delivery.path)
+        let content = try FolderTree.Content(of: pair.pi.outbox.appending(name))
+        #expect(content == expected.files[name], "the receipt for \(name) is not true")
+        #expect(!delivery.isRemoved, "nobody removed \(name)")
+    }
+
+    // MARK: Files
+
+    /// A file beside the inbox and the name that it is to have there.
+    private struct Prepared {
+        let file: BytePath
+        let name: BytePath
+    }
+
+    private mutating func prepareBurst(for step: KillStep) throws -> [Prepared] {
+        round += 1
+        var files: [Prepared] = []
+        if round == kills / 3 { files.append(try prepare(Self.film, as: "film.bin")) }
+        if step == .send || step == .fetch {
+            let size = Int.random(in: Self.longFile, using: &random)
+            files.append(try prepare(size, as: BytePath("long \(round).bin")))
+        }
+        for number in 0..<Self.burst {
+            let size = Int.random(in: 1000...300_000, using: &random)
+            files.append(try prepare(size, as: BytePath("burst \(round)/\(number).jpg")))
+        }
+        return files
+    }
+
+    private mutating func prepare(_ byteCount: Int, as name: BytePath) throws -> Prepared {
+        let isPhoto = name.bytes.suffix(4) == [UInt8](".jpg".utf8)[...]
+        let bytes =
+            isPhoto
+            ? SampleFiles.photo(byteCount, using: &random)
+            : SampleFiles.long(byteCount, using: &random)
+        let content = FolderTree.Content(bytes)
+        let published = BytePath(pair.laptop.name).appending(name)
+        watcher.expect(content, as: published)
+        expected.files[published] = content
+        return Prepared(file: try pair.laptop.prepare(bytes), name: name)
+    }
+
+    private func drop(_ prepared: Prepared) throws {
+        try pair.laptop.drop(prepared.file, as: prepared.name)
+    }
+
+    // MARK: The end
+
+    /// Everything is as it was after both started again and had nothing left to do.
+    func finish() async throws {
+        try await withAgents(pair.laptop, pair.pi) { _ in
+            try await eventually("both know each other again") {
+                try await pair.laptop.status().peers.contains { $0.connected }
+            }
+            try await pair.laptop.awaitReceipts(expected.files.count)
+            try await pair.pi.awaitOutbox(expected)
+            let delivered = try await pair.pi.status().folder?.delivered
+            #expect(delivered == expected.files.count)
+            // What the sender shows: one document for each file, each with the receipt.
+            let shown = try await pair.laptop.list().documents
+            #expect(
+                shown.map { BytePath(pair.laptop.name).appending($0.name) }.sorted()
+                    == expected.files.keys.sorted())
+            let receipt = AgentList.Receipt(peer: pair.pi.name, state: "delivered")
+            #expect(shown.allSatisfy { $0.receipts == [receipt] })
+            // Nobody's own file was touched.
+            let inbox = try FolderTree(of: pair.laptop.inbox)
+            #expect(inbox.below(BytePath(pair.laptop.name)) == expected)
+            try await eventually("nothing is left in staging") {
+                try pair.pi.stagedFiles().keys.sorted().description
+            } holds: {
+                try pair.pi.stagedFiles().isEmpty
+            }
+        }
+    }
+}
