@@ -23,16 +23,6 @@ struct KillSigns: Sendable {
         }
     }
 
-    /// In microseconds: about how long the step lasts from then on.
-    var duration: Int {
-        switch step {
-        case .ingest: 15_000
-        case .send, .fetch: 8000
-        case .publish: 2000
-        case .record: 4000
-        }
-    }
-
     /// Whether the step begins, or goes on, with this event in one of the folders.
     mutating func begin(with event: InotifyEvent, in folder: BytePath) -> Bool {
         switch step {

@@ -14,4 +14,14 @@ enum KillStep: String, CaseIterable, Hashable, Sendable {
     enum Victim: Sendable { case sender, receiver }
 
     var victim: Victim { self == .ingest || self == .send ? .sender : .receiver }
+
+    /// In microseconds: about how long it lasts after the signs of it.
+    var duration: Int {
+        switch self {
+        case .ingest: 10_000
+        case .send, .fetch: 8000
+        case .publish: 800
+        case .record: 3000
+        }
+    }
 }

@@ -1,7 +1,8 @@
-@testable import ChuteKit
 import ChuteSystem
-@testable import DropFolder
 import TestSupport
+
+@testable import ChuteKit
+@testable import DropFolder
 
 /// What a killed agent left behind, looked at before it starts again: in which steps the kill
 /// came, and what the store says was delivered.
@@ -158,9 +159,11 @@ extension AttachmentID {
     /// The attachment that a name in `.chute/held` is of: `<blob name>-<inode>`.
     fileprivate init?(heldName: BytePath) {
         let parts = heldName.description.split(separator: "-")
-        guard parts.count == 3, let digest = Hexadecimal.bytes(String(parts[0])).flatMap({
-            Digest(bytes: $0)
-        }), let byteCount = UInt64(parts[1]) else { return nil }
+        guard parts.count == 3,
+            let digest = Hexadecimal.bytes(String(parts[0])).flatMap({
+                Digest(bytes: $0)
+            }), let byteCount = UInt64(parts[1])
+        else { return nil }
         self.init(digest: digest, byteCount: byteCount)
     }
 }
