@@ -131,8 +131,21 @@ actor Fetcher {
             guard writesForNobody else { continue }
             // Its file is that of the want that is gone: the others begin with their own.
             drop(attachment)
-            for want in transfer.wants { carryOut(try await start(want, isLocal: false)) }
+            begin(transfer.wants[...], layer: transfer.layer)
         }
+    }
+
+    /// Begins anew with wants of one attachment that nothing is under way for, from its first
+    /// piece.
+    private func begin(_ wants: ArraySlice<Want>, layer: [UInt8]?) {
+        guard let first = wants.first else { return }
+        let transfer = FetchTransfer(want: first, layer: layer)
+        transfer.wants = Array(wants)
+        transfers[first.attachment] = transfer
+        carryOut(
+            planner.add(
+                first.attachment, pieces: 0..<transfer.pieceCount,
+                needsLayer: transfer.pieceCount > 1 && layer == nil, source: first.source))
     }
 
     private func drop(_ attachment: AttachmentID) {
@@ -361,8 +374,10 @@ actor Fetcher {
         do throws(SystemError) {
             try transfer.write(piece, buffer, in: roots)
         } catch {
-            for want in transfer.wants { pause(want, error) }
-            return drop(attachment)
+            // Its file is that of the first want: the others begin with their own.
+            drop(attachment)
+            pause(transfer.wants[0], error)
+            return begin(transfer.wants.dropFirst(), layer: transfer.layer)
         }
         transfer.mark(piece)
         if transfer.pieceCount > 1 {
