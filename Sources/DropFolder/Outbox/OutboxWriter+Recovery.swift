@@ -71,20 +71,26 @@ extension OutboxWriter {
     }
 
     /// Wants whose staged file an earlier start never made: its folder is gone, so that they get
-    /// a place in that of this start.
+    /// a place in that of this start. One that waits, since its file could not be written, too.
     private func askAgainForLost(_ place: Place) async throws {
-        let index = DeliveryRecord.stateIndex(root: root, .fetching)
-        let fetching = try await chute.reader.read {
-            try $0.rows(DeliveryRecord.self, where: "state", is: index)
+        let root = root
+        let wanting = try await chute.reader.read { snapshot in
+            try [DeliveryRecord.State.fetching, .waiting].flatMap { state in
+                try snapshot.rows(
+                    DeliveryRecord.self, where: "state",
+                    is: DeliveryRecord.stateIndex(root: root, state))
+            }
         }
-        let lost = try fetching.filter { record in
+        let lost = try wanting.filter { record in
+            // Without a want it waits for space or for its name, and is asked for by that.
+            if record.state == .waiting, record.want == nil { return false }
             guard let staged = record.staged, staged.parent != place.staging.start else {
                 return record.want == nil
             }
             return try stagedFile(record, place) == nil
         }
         guard !lost.isEmpty else { return }
-        let (root, rules, start) = (root, rules, place.staging.start)
+        let (rules, start) = (rules, place.staging.start)
         let (collection, space) = (folder.collection, try await availableSpace(place))
         try await chute.store.write { transaction in
             var budget = space
