@@ -73,7 +73,14 @@ struct KillRun {
             try await pair.pi.awaitOutbox(expected, within: .seconds(180))
             try await pair.laptop.awaitReceipts(expected.files.count, within: .seconds(60))
         } catch {
-            print("laptop: \(try sender.agent.log)\npi: \(try receiver.agent.log)")
+            for agent in [sender.agent, receiver.agent] {
+                print("\(agent.home.name): \(try agent.log)")
+                for command: BytePath in ["status", "list"] {
+                    let lines = try await agent.home.chute(command).output.split(separator: "\n")
+                    let open = lines.filter { !$0.contains("delivered") }
+                    print(open.suffix(50).joined(separator: "\n"))
+                }
+            }
             try await sender.agent.kill()
             try await receiver.agent.kill()
             throw error
