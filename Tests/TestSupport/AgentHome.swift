@@ -72,12 +72,30 @@ package struct AgentHome: Sendable {
 
     /// Puts a file into the inbox at one moment, as the home's user would by a rename.
     package func drop(_ bytes: [UInt8], as name: BytePath) throws {
-        let staged = path.appending(
+        try drop(prepare(bytes), as: name)
+    }
+
+    /// A file beside the inbox, to be dropped later; its path.
+    package func prepare(_ bytes: [UInt8]) throws -> BytePath {
+        let prepared = path.appending(
             "staged-" + String(UInt64.random(in: 0...UInt64.max), radix: 36))
-        try SampleFiles.write(bytes, to: staged)
-        try user.own(staged)
+        try SampleFiles.write(bytes, to: prepared)
+        try user.own(prepared)
+        return prepared
+    }
+
+    /// Puts a prepared file into the inbox by a rename.
+    package func drop(_ prepared: BytePath, as name: BytePath) throws {
         try makeFolders(above: name)
-        try Folder(at: path).rename(staged.lastComponent, to: BytePath("inbox").appending(name))
+        try Folder(at: path).rename(
+            prepared.lastComponent, to: BytePath("inbox").appending(name))
+    }
+
+    /// Which documents `list --json` shows.
+    package func list() async throws -> AgentList {
+        let result = try await chute("list", "--json")
+        guard result.exitCode == 0 else { throw Failure(command: ["list"], result: result) }
+        return try AgentList(json: result.output)
     }
 
     /// Makes the folders of the inbox that `name` lies in, as the home's user.

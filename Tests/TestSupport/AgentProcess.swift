@@ -43,6 +43,12 @@ package struct AgentProcess: Sendable {
     /// What the agent said on standard error so far.
     package var log: String { get throws { try program.errorSoFar() } }
 
+    /// Sends a signal at once; nothing where the agent has ended.
+    package func send(signal: Int32) { program.send(signal: signal) }
+
+    /// Waits for the end; how it came.
+    package func ended() async throws -> RunningProgram.Finished { try await end.value }
+
     /// Ends the agent as a user or the system would; how it ended.
     @discardableResult
     package func stop() async throws -> RunningProgram.Finished {

@@ -2,17 +2,19 @@ package import ChuteSystem
 import Glibc
 import Synchronization
 
-/// Looks at every file of an outbox when its name appears: all of its bytes must be there, and
-/// be those of something that was dropped.
+/// Looks at every file of an outbox when its name appears: it must be a name that was dropped,
+/// with all of the bytes of that, once, and stay as it is.
 ///
 /// ## Concurrency
 /// One task watches; what it found lies in a mutex. Names are looked at when the system tells
 /// that they appear, and all again whenever it may have told too late or too little.
 package final class OutboxWatcher: Sendable {
     private struct State {
-        var expected: Set<FolderTree.Content> = []
+        var expected: [BytePath: FolderTree.Content] = [:]
         var wrong: [String] = []
         var seen: Set<BytePath> = []
+        /// Names that were given to a file before the watcher's eyes.
+        var given: Set<BytePath> = []
     }
 
     private let outbox: BytePath
@@ -25,12 +27,12 @@ package final class OutboxWatcher: Sendable {
         events = try Inotify()
     }
 
-    /// Allows a content to appear. Call it before it is dropped.
-    package func expect(_ content: FolderTree.Content) {
-        state.withLock { _ = $0.expected.insert(content) }
+    /// Allows a name below the outbox to appear. Call it before its file is dropped.
+    package func expect(_ content: FolderTree.Content, as name: BytePath) {
+        state.withLock { $0.expected[name] = content }
     }
 
-    /// What was wrong: names with the content that they had when they appeared.
+    /// What was wrong, in sentences.
     package var wrong: [String] { state.withLock { $0.wrong } }
 
     /// How many names were looked at.
@@ -46,12 +48,29 @@ package final class OutboxWatcher: Sendable {
                 if event.mask.contains(.overflow) {
                     folders = [:]
                     try watch("", &folders)
-                } else if let folder = folders[event.watch],
-                    !event.mask.isDisjoint(with: [.created, .movedTo])
-                {
-                    try look(folder.isEmpty ? event.name : folder.appending(event.name), &folders)
+                } else if let folder = folders[event.watch], !event.name.isEmpty {
+                    let path = folder.isEmpty ? event.name : folder.appending(event.name)
+                    try take(event.mask, of: path, &folders)
                 }
             }
+        }
+    }
+
+    private func take(
+        _ mask: InotifyEvent.Mask, of path: BytePath,
+        _ folders: inout [InotifyEvent.Watch: BytePath]
+    ) throws {
+        guard path.components.first != [UInt8](".chute".utf8) else { return }
+        let isFile = !mask.contains(.isFolder)
+        if !mask.isDisjoint(with: [.created, .movedTo]) {
+            if isFile, state.withLock({ !$0.given.insert(path).inserted }) {
+                note("\(path) appeared a second time")
+            }
+            try look(path, &folders)
+        } else if mask.contains(.modified) {
+            note("\(path) was written to under its name")
+        } else if isFile, !mask.isDisjoint(with: [.deleted, .movedFrom]) {
+            note("\(path) went away")
         }
     }
 
@@ -81,17 +100,21 @@ package final class OutboxWatcher: Sendable {
                 try watch(path, &folders)
             case .regular:
                 let content = try FolderTree.Content(of: outbox.appending(path))
-                state.withLock { state in
+                let expected = state.withLock { state in
                     state.seen.insert(path)
-                    if !state.expected.contains(content) {
-                        state.wrong.append("\(path) with \(content.byteCount) bytes")
-                    }
+                    return state.expected[path]
                 }
-            case .symlink, .other:
-                state.withLock { $0.wrong.append("\(path), which is no file") }
+                if expected == nil {
+                    note("\(path) is a name that nobody dropped")
+                } else if expected != content {
+                    note("\(path) was seen with \(content.byteCount) other bytes")
+                }
+            case .symlink, .other: note("\(path) is no file")
             }
         } catch {
             guard error.isNotFound else { throw error }
         }
     }
+
+    private func note(_ sentence: String) { state.withLock { $0.wrong.append(sentence) } }
 }

@@ -21,6 +21,21 @@ package enum SampleFiles {
         return bytes + greyPoint
     }
 
+    /// Many bytes that are quickly made: of every 64 KiB the first ones are random and the rest is
+    /// the same, so that none can stand in the place of another.
+    package static func long(
+        _ byteCount: Int, using generator: inout SeededGenerator
+    ) -> [UInt8] {
+        let block = generator.bytes(64 << 10)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(byteCount + block.count)
+        while bytes.count < byteCount {
+            bytes += generator.bytes(16)
+            bytes += block[16...]
+        }
+        return Array(bytes.prefix(byteCount))
+    }
+
     /// Tables, frame and scan of a picture of one point, and the end of the image.
     private static let greyPoint: [UInt8] = [
         0xFF, 0xDB, 0x00, 0x43, 0x00, 0x03, 0x02, 0x02, 0x02, 0x02, 0x02, 0x03, 0x02, 0x02, 0x02,

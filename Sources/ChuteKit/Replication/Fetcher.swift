@@ -32,8 +32,6 @@ actor Fetcher {
     private var nextNumber: UInt32 = 0
     private var lastWant: Int64 = 0
     private var paused: [Int64: Want] = [:]
-    /// To be taken up with the next ones.
-    private var postponed: [Want] = []
     private let hasher = PieceTree.PieceHasher()
     private static let partialLimit = 8
     private static let pageLimit = 1024
@@ -80,9 +78,6 @@ actor Fetcher {
     }
 
     private func takeUpWants() async throws {
-        while let want = postponed.popLast() {
-            carryOut(try await start(want, isLocal: false))
-        }
         while true {
             let after = lastWant
             let (wants, local) = try await reader.read { snapshot in
@@ -117,8 +112,21 @@ actor Fetcher {
             guard writesForNobody else { continue }
             // Its file is that of the want that is gone: the others begin with their own.
             drop(attachment)
-            for want in transfer.wants { carryOut(try await start(want, isLocal: false)) }
+            begin(transfer.wants[...], layer: transfer.layer)
         }
+    }
+
+    /// Begins anew with wants of one attachment that nothing is under way for, from its first
+    /// piece.
+    private func begin(_ wants: ArraySlice<Want>, layer: [UInt8]?) {
+        guard let first = wants.first else { return }
+        let transfer = FetchTransfer(want: first, layer: layer)
+        transfer.wants = Array(wants)
+        transfers[first.attachment] = transfer
+        carryOut(
+            planner.add(
+                first.attachment, pieces: 0..<transfer.wantedCount,
+                needsLayer: transfer.pieceCount > 1 && layer == nil, source: first.source))
     }
 
     private func drop(_ attachment: AttachmentID) {
@@ -349,8 +357,10 @@ actor Fetcher {
         do throws(SystemError) {
             try transfer.write(piece, buffer, in: roots)
         } catch {
-            for want in transfer.wants { pause(want, error) }
-            return drop(attachment)
+            // Its file is that of the first want: the others begin with their own.
+            drop(attachment)
+            pause(transfer.wants[0], error)
+            return begin(transfer.wants.dropFirst(), layer: transfer.layer)
         }
         transfer.mark(piece)
         if transfer.pieceCount > 1 {
@@ -376,8 +386,7 @@ actor Fetcher {
         if transfer.isSample {
             end(FetchOutcome(want: wants[0], result: .sampled, layer: []))
             // The others begin with their own files.
-            postponed += wants.dropFirst()
-            return store.look(at: .wants)
+            return begin(wants.dropFirst(), layer: layer)
         }
         end(FetchOutcome(want: wants[0], result: .completed, layer: layer ?? []))
         guard wants.count > 1 else { return }

@@ -118,15 +118,20 @@ extension OutboxWriter {
     }
 
     /// Wants whose staged file an earlier start never made: its folder is gone, so that they get
-    /// a place in that of this start. And what rested while the folder was not configured.
+    /// a place in that of this start, also one that waits since its file could not be written.
+    /// And what rested while the folder was not configured.
     private func askAgainForLost() async throws {
         guard let place = placeInUse() else { return }
-        let index = DeliveryRecord.stateIndex(root: root, .fetching)
-        let fetching = try await chute.reader.read {
-            try $0.rows(DeliveryRecord.self, where: "state", is: index)
+        let indexes = [DeliveryRecord.State.fetching, .waiting].map {
+            DeliveryRecord.stateIndex(root: root, $0)
         }
-        let lost = try fetching.filter { record in
+        let wanting = try await chute.reader.read { snapshot in
+            try indexes.flatMap { try snapshot.rows(DeliveryRecord.self, where: "state", is: $0) }
+        }
+        let lost = try wanting.filter { record in
             guard !unsettled.contains(record.key) else { return false }
+            // Without a want it waits for space or for its name, and is asked for by that.
+            if record.state == .waiting, record.want == nil { return false }
             guard record.want != nil, let staged = record.staged else { return true }
             return try staged.parent != place.staging.start && stagedFile(staged, place) == nil
         }

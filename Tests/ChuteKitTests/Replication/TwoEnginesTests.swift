@@ -142,6 +142,28 @@ struct TwoEnginesTests {
         }
     }
 
+    @Test(arguments: [100, 5_000_001])
+    func `a want whose folder was removed does not hold up another one of the same bytes`(
+        _ size: Int
+    ) async throws {
+        try await withTwo { one, two in
+            var random = SeededGenerator(seed: 4)
+            let bytes = random.bytes(size)
+            let document = try await one.share(bytes, as: "photo")
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            let (root, source) = (two.root, one.chute.device)
+            try await two.awaitDocument(document)
+            try await two.chute.store.write {
+                _ = try $0.want(id, root: root, path: "removed/got", from: source)
+                _ = try $0.want(id, root: root, path: "got", from: source)
+            }
+            // Long before what cannot be written is tried again.
+            let fetched = try await two.awaitFetched(1, within: .seconds(15))
+            #expect(fetched.map(\.want.path) == ["got"])
+            #expect(try two.read("got") == bytes)
+        }
+    }
+
     @Test func `a thousand small files and a big one come together`() async throws {
         try await withTwo { one, two in
             var random = SeededGenerator(seed: 5)

@@ -63,6 +63,33 @@ struct MissingFolderTests {
         }
     }
 
+    @Test func `a file whose staging folder was removed arrives after the next start`() async throws
+    {
+        var random = SeededGenerator(seed: 23)
+        let photos = (0..<2).map { _ in SampleFiles.photo(40_000, using: &random) }
+        try await AgentPair.with { pair in
+            try await withAgents(pair.laptop) { _ in
+                try await withAgents(pair.pi) { _ in
+                    try pair.laptop.drop(photos[0], as: "first.jpg")
+                    try await pair.laptop.awaitReceipts(1)
+                    try Folder(at: pair.pi.outbox.appending(".chute")).removeTree("staging")
+                    try pair.laptop.drop(photos[1], as: "second.jpg")
+                    try await eventually("the second waits") {
+                        try await pair.pi.status().folder?.skippedTotal == ["not-mounted": 1]
+                    }
+                }
+                try await withAgents(pair.pi) { _ in
+                    try await pair.pi.awaitOutbox(
+                        FolderTree(files: [
+                            "laptop/first.jpg": .init(photos[0]),
+                            "laptop/second.jpg": .init(photos[1]),
+                        ]))
+                    try await pair.laptop.awaitReceipts(2)
+                }
+            }
+        }
+    }
+
     @Test(arguments: Moment.allCases)
     func `nothing counts as removed from an inbox that is gone`(moment: Moment) async throws {
         var random = SeededGenerator(seed: 22)
