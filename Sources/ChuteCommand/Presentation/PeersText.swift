@@ -21,6 +21,9 @@ enum PeersText {
             let way = [peer.transport, peer.address].compactMap { $0 }.joined(separator: " ")
             return way.isEmpty ? "connected" : "connected by \(Log.escaped(way))"
         }
-        return peer.lastSeen.map { "last seen \($0.ago(now))" } ?? "never seen"
+        guard let seen = peer.lastSeen else { return "never seen" }
+        let isAbsent = Absence.isAbsent(
+            lastHeard: UInt64(clamping: seen.seconds), now: UInt64(clamping: now.seconds))
+        return "last seen \(seen.ago(now))" + (isAbsent ? ": nothing is held for it" : "")
     }
 }

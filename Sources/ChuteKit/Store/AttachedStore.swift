@@ -100,7 +100,8 @@ extension Snapshot {
         try memberStandings().filter { $0.value.isMember }.sorted { $0.key < $1.key }.map {
             Member(
                 id: $0.key, role: $0.value.role, profile: try profile(of: $0.key),
-                presence: try presence(of: $0.key))
+                presence: try presence(of: $0.key),
+                lastHeard: try lastHeard(of: $0.key))
         }
     }
 }

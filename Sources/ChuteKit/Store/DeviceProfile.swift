@@ -45,6 +45,8 @@ public struct Member: Hashable, Sendable {
     public let profile: DeviceProfile?
     /// The last connection; `nil` where there was none.
     public let presence: Presence?
+    /// As `Snapshot.lastHeard(of:)`.
+    public let lastHeard: UInt64?
 
     /// The last or present connection to a device.
     public struct Presence: Hashable, Sendable {
@@ -76,6 +78,21 @@ extension Snapshot {
                 isConnected: $0.bool(0), transport: $0.text(1), address: $0.text(2),
                 seen: $0.uint64(3))
         }
+    }
+}
+
+extension Snapshot {
+    /// When a device was last connected, or wrote the newest of its changes that came here some
+    /// way, by its own clock; in seconds since 1970, `nil` where nothing of it ever came.
+    public func lastHeard(of device: DeviceID) throws -> UInt64? {
+        let body = try database.prepare(
+            """
+            SELECT body FROM changes WHERE author = ? AND hash IS NOT NULL
+            ORDER BY counter DESC LIMIT 1
+            """
+        ).first(device.digest.bytes) { $0.bytes(0) }
+        let written = try body.map { try Change(bytes: $0).stamp.milliseconds / 1000 }
+        return [try presence(of: device)?.seen, written].compactMap(\.self).max()
     }
 }
 

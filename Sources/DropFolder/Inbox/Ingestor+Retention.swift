@@ -19,8 +19,13 @@ extension Ingestor {
         var orphans: [OrphanRecord] = []
     }
 
+    /// The wall clock, in seconds since 1970.
+    private static func seconds() -> UInt64 {
+        UInt64(max(0, OutboxWriter.wallClock() / 1_000_000_000))
+    }
+
     private func releaseOnce() async throws {
-        let (root, collection) = (root, collection)
+        let (root, collection, now) = (root, collection, Self.seconds())
         let held = folderKey(root)
         var after: [UInt8] = []
         while let inbox = watcher.root {
@@ -31,7 +36,7 @@ extension Ingestor {
                 let page = try snapshot.rows(
                     InboxRecord.self, where: "held", is: held, after: start,
                     limit: Self.pageCount)
-                let takers = try snapshot.takers(of: collection, among: members)
+                let takers = try snapshot.takers(of: collection, among: members, now: now)
                 let rows = try page.filter { row in
                     guard let held = row.held else { return false }
                     // What lies in the inbox is no only copy, whatever others did with theirs.
@@ -54,11 +59,11 @@ extension Ingestor {
     }
 
     private func releaseOrphans() async throws {
-        let (root, collection) = (root, collection)
+        let (root, collection, now) = (root, collection, Self.seconds())
         let prefix = folderKey(root)
         let due = try await chute.reader.read { snapshot in
             let members = try snapshot.members().map(\.id).filter { $0 != snapshot.device }
-            let takers = try snapshot.takers(of: collection, among: members)
+            let takers = try snapshot.takers(of: collection, among: members, now: now)
             let orphans = try snapshot.rows(OrphanRecord.self, after: prefix)
                 .prefix { $0.key.starts(with: prefix) }
             return Due(
@@ -152,9 +157,15 @@ extension Ingestor {
 }
 
 extension Snapshot {
-    /// The members that take a collection, as far as they said.
-    func takers(of collection: String, among members: [DeviceID]) throws -> [DeviceID] {
-        try members.filter { try profile(of: $0)?.collections.contains(collection) ?? true }
+    /// The members that take a collection, as far as they said, and are not absent. `now` in
+    /// seconds since 1970.
+    func takers(
+        of collection: String, among members: [DeviceID], now: UInt64
+    ) throws -> [DeviceID] {
+        try members.filter { member in
+            try profile(of: member)?.collections.contains(collection) ?? true
+                && !Absence.isAbsent(lastHeard: lastHeard(of: member), now: now)
+        }
     }
 
     /// Whether a copy of the document is known to be somewhere else still: one of `members` had

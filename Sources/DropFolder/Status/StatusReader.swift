@@ -34,7 +34,7 @@ package struct StatusReader: Sendable {
             role: member.role.rawValue, connected: isConnected,
             transport: isConnected ? presence?.transport : nil,
             address: isConnected ? presence?.address : nil,
-            lastSeen: presence.map { Timestamp(seconds: Int64(clamping: $0.seen)) })
+            lastSeen: member.lastHeard.map { Timestamp(seconds: Int64(clamping: $0)) })
     }
 
     private func folder(
