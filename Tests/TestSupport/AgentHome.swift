@@ -10,6 +10,8 @@ package struct AgentHome: Sendable {
     package let network: NetworkNamespaces.Host?
     /// The program, where `user` can run it.
     package let executable: BytePath
+    /// Variables for all commands of this home, beside those that every home has.
+    package var variables: [String: BytePath] = [:]
 
     package var inbox: BytePath { path.appending("inbox") }
     package var outbox: BytePath { path.appending("outbox") }
@@ -28,10 +30,11 @@ package struct AgentHome: Sendable {
 
     /// The environment of the commands: the home is also the user's, nothing else is set.
     package var environment: ProcessEnvironment {
-        ProcessEnvironment([
+        let own: [String: BytePath] = [
             "HOME": path, "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "CHUTE_HOME": path,
-        ])
+        ]
+        return ProcessEnvironment(own.merging(variables) { $1 })
     }
 
     /// Starts a program as the home's user, in its network.
@@ -59,6 +62,18 @@ package struct AgentHome: Sendable {
         let words: [BytePath] = ["init", "--name", BytePath(name)] + arguments
         let result = try await start(words).finished()
         guard result.exitCode == 0 else { throw Failure(command: words, result: result) }
+    }
+
+    /// Puts lines into the folder's block of the configuration. Before the agent starts.
+    package func configure(_ lines: String...) throws {
+        let file = try FileDescriptor.open(path.appending("chute.toml"), FileDescriptor.readWrite)
+        let text = String(decoding: try file.read(count: 1 << 20, at: 0), as: UTF8.self)
+        let block = ["[[folder]]"] + lines
+        let changed = text.replacing(
+            "[[folder]]\n", with: block.map { $0 + "\n" }.joined(), maxReplacements: 1)
+        guard changed != text else { throw NeverHappened(what: "a folder in \(path)") }
+        try file.truncate(to: 0)
+        try file.write(Array(changed.utf8), at: 0)
     }
 
     /// What `status --json` says, also while no agent runs.

@@ -201,13 +201,7 @@ extension AgentHome {
         ])
         let result: Result
         do {
-            let file = try FileDescriptor.open(path.appending("chute.toml"), O_RDWR | O_APPEND)
-            let text = String(
-                decoding: try file.read(count: 1 << 20, at: 0), as: UTF8.self)
-            let changed = text.replacing("[[folder]]\n", with: "[[folder]]\nmin_free = \"1 MiB\"\n")
-            try #require(changed != text)
-            let whole = try FileDescriptor.open(path.appending("chute.toml"), O_RDWR | O_TRUNC)
-            try whole.write(Array(changed.utf8), at: 0)
+            try configure(#"min_free = "1 MiB""#)
             result = try await body()
         } catch {
             try Self.system(["umount", "-l", outbox])
