@@ -32,8 +32,15 @@ struct AgentPair: Sendable {
     static func running<Result>(
         _ body: (AgentPair) async throws -> Result
     ) async throws -> Result {
+        try await running { pair, _ in try await body(pair) }
+    }
+
+    /// Calls `body` while both agents run, with these: the laptop's, then the pi's.
+    static func running<Result>(
+        _ body: (AgentPair, [AgentProcess]) async throws -> Result
+    ) async throws -> Result {
         try await with { pair in
-            try await withAgents(pair.laptop, pair.pi) { _ in try await body(pair) }
+            try await withAgents(pair.laptop, pair.pi) { try await body(pair, $0) }
         }
     }
 }
