@@ -76,6 +76,9 @@ extension Cursor {
 }
 
 extension ChangePage {
+    /// The most parts of a page: as many as an introduction has, each with one change.
+    static let partLimit = 4096
+
     var cbor: CBOR {
         var entries: [Int: CBOR] = [
             0: .array(
@@ -91,7 +94,9 @@ extension ChangePage {
     }
 
     init(cbor: CBOR) throws(WireError) {
-        guard let list = cbor[0]?.arrayValue else { throw .malformed("changes") }
+        guard let list = cbor[0]?.arrayValue, list.count <= Self.partLimit else {
+            throw .malformed("changes")
+        }
         for item in list {
             guard let fields = item.arrayValue, fields.count == 3,
                 let header = fields[0].bytesValue, let signature = fields[1].bytesValue,

@@ -13,7 +13,8 @@ extension PeerSession {
             switch frame {
             case .unknown: break
             case .known(.piece, let payload): try receivePiece(payload)
-            case .known(let type, let payload): try await receive(type, CBOR.decode(payload))
+            case .known(let type, let payload):
+                try await receive(type, CBOR.decode(payload, limits: Self.frameLimits))
             }
             if !channel.hasWholeFrame { handOverPieces() }
         }
@@ -25,6 +26,10 @@ extension PeerSession {
         context.fetcher.received(arrived, from: self)
         arrived = []
     }
+
+    /// Enough for the longest page and the longest list of any frame: what a changed document
+    /// has in it is decoded by itself.
+    private static let frameLimits = CBOR.Limits(itemCount: 1 << 17)
 
     private func receive(_ type: FrameType, _ body: CBOR) async throws {
         switch type {
