@@ -119,7 +119,7 @@ struct ChangingFileTests {
         async throws
     {
         var random = SeededGenerator(seed: 43)
-        let size = moment == .read ? 48_000_000 : moment == .sent ? 120_000_000 : 300_000
+        let size = moment == .read ? 24_000_000 : moment == .sent ? 80_000_000 : 300_000
         let base = random.bytes(size)
         let pauses = Edit.allCases.map { _ in Int.random(in: 0...150, using: &random) }
         try await watched { pair, watcher in

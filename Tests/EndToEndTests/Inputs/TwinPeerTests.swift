@@ -44,7 +44,7 @@ struct TwinPeerTests {
         }
     }
 
-    @Test func `two devices of one name have a folder each, also after a new start`()
+    @Test func `two devices of one name have a folder each`()
         async throws
     {
         var random = SeededGenerator(seed: 51)
