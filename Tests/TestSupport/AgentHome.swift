@@ -10,7 +10,8 @@ package struct AgentHome: Sendable {
     package let network: NetworkNamespaces.Host?
     /// The program, where `user` can run it.
     package let executable: BytePath
-    /// Variables for all commands of this home, beside those that every home has.
+    /// Variables for all commands of this home, beside those that every home has. Set only once
+    /// a command runs as the user: what a library does as root first would be closed to it.
     package var variables: [String: BytePath] = [:]
 
     package var inbox: BytePath { path.appending("inbox") }
@@ -30,18 +31,22 @@ package struct AgentHome: Sendable {
 
     /// The environment of the commands: the home is also the user's, nothing else is set.
     package var environment: ProcessEnvironment {
-        let own: [String: BytePath] = [
+        ProcessEnvironment([
             "HOME": path, "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "CHUTE_HOME": path,
-        ]
-        return ProcessEnvironment(own.merging(variables) { $1 })
+        ])
     }
 
     /// Starts a program as the home's user, in its network.
     package func start(
         program: BytePath, _ arguments: [BytePath], environment: ProcessEnvironment? = nil
     ) throws -> RunningProgram {
-        let words = (network?.prefix ?? []) + user.prefix + [program] + arguments
+        var words = (network?.prefix ?? []) + user.prefix
+        if !variables.isEmpty {
+            words.append("/usr/bin/env")
+            words += variables.map { BytePath(bytes: Array("\($0.key)=".utf8) + $0.value.bytes) }
+        }
+        words += [program] + arguments
         return try RunningProgram(
             words[0], Array(words.dropFirst()), environment: environment ?? self.environment)
     }

@@ -51,7 +51,9 @@ extension PeerSession {
             }
         case .mismatch: try await receiveMismatch(body)
         case .cancel: receiveCancel(body)
-        case .ping: if body[0] != .bool(true) { try send(.ping, .map([0: .bool(true)])) }
+        case .ping:
+            noteClock(body[1]?.uint)
+            if body[0] != .bool(true) { try send(.ping, .map([0: .bool(true)])) }
         case .goodbye:
             throw SessionEnd.refused(GoodbyeReason(body[0]?.textValue ?? "unknown"))
         case .prove, .hello: throw WireError.unexpected("a second \(type)")

@@ -346,6 +346,15 @@ actor Replicator {
     }
 
     var sessionCount: Int { sessions.count }
+
+    /// By how many milliseconds the clocks of connected devices are ahead of this one's.
+    func clockLeads() async -> [DeviceID: Int64] {
+        var leads: [DeviceID: Int64] = [:]
+        for (device, entry) in registry.entries {
+            leads[device] = await sessions[entry.number]?.clockLead
+        }
+        return leads
+    }
 }
 
 /// Runs `body`, cancelled and given up after `limit`.

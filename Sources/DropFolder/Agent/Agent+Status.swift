@@ -49,9 +49,12 @@ extension Agent {
                     ]))
             }
         }
+        let clocks = await chute.clockLeads().map { device, seconds -> Value in
+            .map(["peer": .bytes(device.digest.bytes), "lead": .integer(seconds)])
+        }
         return [
             "states": .array(states), "notes": .array(notes), "transfers": .array(transfers),
-            "busy": .array(busy),
+            "busy": .array(busy), "clocks": .array(clocks),
         ]
     }
 }
