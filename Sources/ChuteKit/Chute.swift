@@ -148,6 +148,12 @@ public final class Chute: Sendable {
     /// What is transferred right now.
     public func transfers() -> [TransferStatus] { fetcher.progress.all() }
 
+    /// By how many seconds the clocks of connected devices are ahead of this one's, as they last
+    /// said; negative where they are behind. Nothing is decided by it.
+    public func clockLeads() async -> [DeviceID: Int64] {
+        await replicator.clockLeads().mapValues { $0 / 1000 }
+    }
+
     /// How listening goes; `nil` before it was tried, or where nothing listens.
     public var listenState: ListenState? { get async { await replicator.listenState } }
 }

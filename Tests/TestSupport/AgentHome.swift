@@ -10,6 +10,9 @@ package struct AgentHome: Sendable {
     package let network: NetworkNamespaces.Host?
     /// The program, where `user` can run it.
     package let executable: BytePath
+    /// Variables for all commands of this home, beside those that every home has. Set only once
+    /// a command runs as the user: what a library does as root first would be closed to it.
+    package var variables: [String: BytePath] = [:]
 
     package var inbox: BytePath { path.appending("inbox") }
     package var outbox: BytePath { path.appending("outbox") }
@@ -38,7 +41,12 @@ package struct AgentHome: Sendable {
     package func start(
         program: BytePath, _ arguments: [BytePath], environment: ProcessEnvironment? = nil
     ) throws -> RunningProgram {
-        let words = (network?.prefix ?? []) + user.prefix + [program] + arguments
+        var words = (network?.prefix ?? []) + user.prefix
+        if !variables.isEmpty {
+            words.append("/usr/bin/env")
+            words += variables.map { BytePath(bytes: Array("\($0.key)=".utf8) + $0.value.bytes) }
+        }
+        words += [program] + arguments
         return try RunningProgram(
             words[0], Array(words.dropFirst()), environment: environment ?? self.environment)
     }
@@ -59,6 +67,18 @@ package struct AgentHome: Sendable {
         let words: [BytePath] = ["init", "--name", BytePath(name)] + arguments
         let result = try await start(words).finished()
         guard result.exitCode == 0 else { throw Failure(command: words, result: result) }
+    }
+
+    /// Puts lines into the folder's block of the configuration. Before the agent starts.
+    package func configure(_ lines: String...) throws {
+        let file = try FileDescriptor.open(path.appending("chute.toml"), FileDescriptor.readWrite)
+        let text = String(decoding: try file.read(count: 1 << 20, at: 0), as: UTF8.self)
+        let block = ["[[folder]]"] + lines
+        let changed = text.replacing(
+            "[[folder]]\n", with: block.map { $0 + "\n" }.joined(), maxReplacements: 1)
+        guard changed != text else { throw NeverHappened(what: "a folder in \(path)") }
+        try file.truncate(to: 0)
+        try file.write(Array(changed.utf8), at: 0)
     }
 
     /// What `status --json` says, also while no agent runs.

@@ -49,6 +49,19 @@ package struct AgentProcess: Sendable {
     /// Waits for the end; how it came.
     package func ended() async throws -> RunningProgram.Finished { try await end.value }
 
+    /// The most memory that the agent has had so far, in bytes: `VmHWM`.
+    package func peakMemory() throws -> Int {
+        let lines = try program.processFile("status")?.split(separator: "\n") ?? []
+        let words = lines.first { $0.hasPrefix("VmHWM:") }?.split(whereSeparator: \.isWhitespace)
+        guard let words, words.count == 3, let count = Int(words[1]) else {
+            throw NeverHappened(what: "a VmHWM of the agent of \(home.name)")
+        }
+        return count << 10
+    }
+
+    /// How many descriptors the agent has open.
+    package func descriptorCount() throws -> Int { try program.descriptorCount() }
+
     /// Ends the agent as a user or the system would; how it ended.
     @discardableResult
     package func stop() async throws -> RunningProgram.Finished {

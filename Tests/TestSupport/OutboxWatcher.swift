@@ -3,14 +3,15 @@ import Glibc
 import Synchronization
 
 /// Looks at every file of an outbox when its name appears: it must be a name that was dropped,
-/// with all of the bytes of that, once, and stay as it is.
+/// with all of the bytes of that, once, and stay as it is; with `takesVersions`, with all of the
+/// bytes of one version of it, which another may replace.
 ///
 /// ## Concurrency
 /// One task watches; what it found lies in a mutex. Names are looked at when the system tells
 /// that they appear, and all again whenever it may have told too late or too little.
 package final class OutboxWatcher: Sendable {
     private struct State {
-        var expected: [BytePath: FolderTree.Content] = [:]
+        var expected: [BytePath: Set<FolderTree.Content>] = [:]
         var wrong: [String] = []
         var seen: Set<BytePath> = []
         /// Names that were given to a file before the watcher's eyes.
@@ -18,18 +19,27 @@ package final class OutboxWatcher: Sendable {
     }
 
     private let outbox: BytePath
+    private let takesVersions: Bool
     private let events: Inotify
     private let state = Mutex(State())
 
     /// Watches the outbox at `path`, which exists.
-    package init(_ path: BytePath) throws {
+    package init(_ path: BytePath, takesVersions: Bool = false) throws {
         outbox = path
+        self.takesVersions = takesVersions
         events = try Inotify()
     }
 
-    /// Allows a name below the outbox to appear. Call it before its file is dropped.
+    /// Allows a name below the outbox to appear with this content, where versions are taken
+    /// beside those that it may have already. Call it before its file is dropped.
     package func expect(_ content: FolderTree.Content, as name: BytePath) {
-        state.withLock { $0.expected[name] = content }
+        state.withLock { state in
+            if takesVersions {
+                state.expected[name, default: []].insert(content)
+            } else {
+                state.expected[name] = [content]
+            }
+        }
     }
 
     /// What was wrong, in sentences.
@@ -63,13 +73,13 @@ package final class OutboxWatcher: Sendable {
         guard path.components.first != [UInt8](".chute".utf8) else { return }
         let isFile = !mask.contains(.isFolder)
         if !mask.isDisjoint(with: [.created, .movedTo]) {
-            if isFile, state.withLock({ !$0.given.insert(path).inserted }) {
+            if isFile, !takesVersions, state.withLock({ !$0.given.insert(path).inserted }) {
                 note("\(path) appeared a second time")
             }
             try look(path, &folders)
         } else if mask.contains(.modified) {
             note("\(path) was written to under its name")
-        } else if isFile, !mask.isDisjoint(with: [.deleted, .movedFrom]) {
+        } else if isFile, !takesVersions, !mask.isDisjoint(with: [.deleted, .movedFrom]) {
             note("\(path) went away")
         }
     }
@@ -106,7 +116,7 @@ package final class OutboxWatcher: Sendable {
                 }
                 if expected == nil {
                     note("\(path) is a name that nobody dropped")
-                } else if expected != content {
+                } else if expected?.contains(content) != true {
                     note("\(path) was seen with \(content.byteCount) other bytes")
                 }
             case .symlink, .other: note("\(path) is no file")

@@ -80,6 +80,24 @@ package final class RunningProgram: Sendable {
         throw SystemError(code: ECHILD, call: "waitpid")
     }
 
+    /// What `/proc/<id>/<file>` says while the program runs; `nil` once it has ended.
+    package func processFile(_ file: BytePath) throws -> String? {
+        try hasEnded.withLock { hasEnded in
+            guard !hasEnded else { return nil }
+            let path = BytePath("/proc/\(child.identifier)").appending(file)
+            let opened = try FileDescriptor.open(path, FileDescriptor.readOnly)
+            return String(decoding: try opened.read(count: 64 << 10, at: 0), as: UTF8.self)
+        }
+    }
+
+    /// How many descriptors the program has open; 0 once it has ended.
+    package func descriptorCount() throws -> Int {
+        try hasEnded.withLock { hasEnded in
+            guard !hasEnded else { return 0 }
+            return try Folder(at: BytePath("/proc/\(child.identifier)/fd")).entries().count
+        }
+    }
+
     /// Sends a signal; nothing where the program has ended.
     package func send(signal: Int32) {
         hasEnded.withLock { hasEnded in

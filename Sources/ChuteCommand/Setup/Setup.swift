@@ -33,14 +33,17 @@ struct Setup {
         return .made(configuration, madeSharedKey: madeSharedKey)
     }
 
-    /// The configuration that `text` makes. What is wrong with it comes from the command line.
+    /// The configuration that `text` makes. A wrong value comes from the command line; folders
+    /// that lie in each other are a wrong configuration, as they are to `run`.
     private func checked(_ text: [UInt8]) throws -> Configuration {
         do {
             return try ConfigurationReader.read(
                 text, file: file, userFolder: context.home.userFolder)
         } catch {
             let problems = error.problems.map(\.message).joined(separator: "; ")
-            throw CommandError.usage("nothing is set up: \(problems)")
+            throw CommandError(
+                error.problems.allSatisfy(\.isOverlap) ? .configuration : .usage,
+                "nothing is set up: \(problems)")
         }
     }
 

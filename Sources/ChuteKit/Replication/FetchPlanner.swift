@@ -185,6 +185,11 @@ struct FetchPlanner {
         return fillAll()
     }
 
+    /// Whether a piece that came from the peer was wrong.
+    func hasSentWrong(_ attachment: AttachmentID, from peer: DeviceID) -> Bool {
+        transfers[attachment]?.wrong[peer] != nil
+    }
+
     /// The peer says what it has.
     mutating func has(_ holding: Holding, at peer: DeviceID) -> [Assignment] {
         guard peers[peer] != nil, transfers[holding.attachment]?.wrong[peer] ?? 0 < 2 else {

@@ -12,6 +12,8 @@ final class FetchTransfer {
     var layer: [UInt8]?
     /// Pieces that came before the layer.
     var unchecked: [(piece: UInt64, buffer: PieceBuffer, peer: DeviceID)] = []
+    /// Peers of which it was said that they do not have what they announced.
+    var judged: Set<DeviceID> = []
     private var file: FileDescriptor?
     private var done: [UInt8]
     private(set) var doneCount: UInt64 = 0

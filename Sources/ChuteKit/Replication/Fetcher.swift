@@ -187,8 +187,13 @@ actor Fetcher {
     }
 
     private func finishEmpty(_ want: Want) {
+        guard want.attachment.digest.bytes == PieceTree.emptyID else {
+            // No bytes, of anybody, have this hash.
+            return end(
+                FetchOutcome(
+                    want: want, result: .mismatch(from: nil, isFinal: true), layer: []))
+        }
         let transfer = FetchTransfer(want: want, layer: nil)
-        guard want.attachment.digest.bytes == PieceTree.emptyID else { return }
         do throws(SystemError) {
             try transfer.open(in: roots)
             end(FetchOutcome(want: want, result: .completed, layer: []))
@@ -259,8 +264,7 @@ actor Fetcher {
     nonisolated func absent(_ request: PieceRequest, at session: PeerSession) {
         enqueue { fetcher in
             guard let peer = fetcher.peer(of: session) else { return }
-            fetcher.carryOut(
-                fetcher.planner.absent(request.piece, of: request.attachment, at: peer))
+            fetcher.noteAbsent(request, at: peer)
         }
     }
 
@@ -290,6 +294,15 @@ actor Fetcher {
 
     private func peer(of session: PeerSession) -> DeviceID? {
         sessions.first { $0.value === session }?.key
+    }
+
+    private func noteAbsent(_ request: PieceRequest, at peer: DeviceID) {
+        let attachment = request.attachment
+        carryOut(planner.absent(request.piece, of: attachment, at: peer))
+        // It looked again after it sent a wrong piece, and has no right one.
+        guard let transfer = transfers[attachment], planner.hasSentWrong(attachment, from: peer)
+        else { return }
+        report(mismatchOf: transfer, from: peer, isFinal: true)
     }
 
     private func keep(_ partial: Assembly) {
@@ -323,9 +336,9 @@ actor Fetcher {
                 layer, ofID: attachment.digest.bytes, length: attachment.byteCount)
         else {
             diagnostics.warning("\(peer.short) sent wrong hashes for \(attachment)")
-            report(mismatchOf: transfer, from: peer)
-            carryOut(planner.failed(nil, of: attachment, from: peer).assignments)
-            return
+            let (assignments, isLiar) = planner.failed(nil, of: attachment, from: peer)
+            report(mismatchOf: transfer, from: peer, isFinal: isLiar)
+            return carryOut(assignments)
         }
         transfer.layer = layer
         carryOut(planner.finished(nil, of: attachment, from: peer))
@@ -350,7 +363,7 @@ actor Fetcher {
             diagnostics.warning(
                 "\(peer.short) sent a wrong piece of \(attachment)"
                     + (isLiar ? " again: it is not asked for it any more" : ""))
-            report(mismatchOf: transfer, from: peer)
+            report(mismatchOf: transfer, from: peer, isFinal: isLiar)
             sessions[peer]?.reportMismatch(attachment, piece: piece)
             return carryOut(assignments)
         }
@@ -371,9 +384,15 @@ actor Fetcher {
         finishIfComplete(transfer)
     }
 
-    private func report(mismatchOf transfer: FetchTransfer, from peer: DeviceID) {
+    private func report(
+        mismatchOf transfer: FetchTransfer, from peer: DeviceID, isFinal: Bool
+    ) {
+        // Many pieces may be wrong: what is final is said once.
+        if isFinal, !transfer.judged.insert(peer).inserted { return }
         for want in transfer.wants {
-            end(FetchOutcome(want: want, result: .mismatch(from: peer), layer: []))
+            end(
+                FetchOutcome(
+                    want: want, result: .mismatch(from: peer, isFinal: isFinal), layer: []))
         }
     }
 
@@ -416,7 +435,9 @@ actor Fetcher {
         end(
             FetchOutcome(
                 want: want,
-                result: .waiting(reason: error.description, isNoSpace: error.isNoSpace),
+                result: .waiting(
+                    error.isNoSpace ? .noSpace : error.isUnwritable ? .unwritable : .unavailable,
+                    reason: error.description),
                 layer: []))
     }
 

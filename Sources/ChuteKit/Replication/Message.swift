@@ -38,19 +38,23 @@ struct Hello: Hashable, Sendable {
     var cursor: Cursor?
     /// The greatest counter of the other end's own changes that is known here.
     var counter: UInt64
+    /// What the sender's clock says, in milliseconds since 1970; decides nothing.
+    var clock: UInt64?
 
     var cbor: CBOR {
         var entries: [Int: CBOR] = [
             0: .unsigned(version), 1: .unsigned(instance), 2: .unsigned(counter),
         ]
         if let cursor { entries[3] = .array([.unsigned(cursor.n), .bytes(cursor.tag)]) }
+        if let clock { entries[4] = .unsigned(clock) }
         return .map(entries)
     }
 
-    init(instance: UInt64, cursor: Cursor?, counter: UInt64) {
+    init(instance: UInt64, cursor: Cursor?, counter: UInt64, clock: UInt64? = nil) {
         self.instance = instance
         self.cursor = cursor
         self.counter = counter
+        self.clock = clock
     }
 
     init(cbor: CBOR) throws(WireError) {
@@ -61,6 +65,7 @@ struct Hello: Hashable, Sendable {
         self.instance = instance
         self.counter = counter
         cursor = try cbor[3].map { value throws(WireError) in try Cursor(cbor: value) }
+        clock = cbor[4]?.uint
     }
 }
 
@@ -76,6 +81,9 @@ extension Cursor {
 }
 
 extension ChangePage {
+    /// The most parts of a page: as many as an introduction has, each with one change.
+    static let partLimit = 4096
+
     var cbor: CBOR {
         var entries: [Int: CBOR] = [
             0: .array(
@@ -91,7 +99,9 @@ extension ChangePage {
     }
 
     init(cbor: CBOR) throws(WireError) {
-        guard let list = cbor[0]?.arrayValue else { throw .malformed("changes") }
+        guard let list = cbor[0]?.arrayValue, list.count <= Self.partLimit else {
+            throw .malformed("changes")
+        }
         for item in list {
             guard let fields = item.arrayValue, fields.count == 3,
                 let header = fields[0].bytesValue, let signature = fields[1].bytesValue,

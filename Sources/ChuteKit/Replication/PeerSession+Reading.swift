@@ -13,7 +13,8 @@ extension PeerSession {
             switch frame {
             case .unknown: break
             case .known(.piece, let payload): try receivePiece(payload)
-            case .known(let type, let payload): try await receive(type, CBOR.decode(payload))
+            case .known(let type, let payload):
+                try await receive(type, CBOR.decode(payload, limits: Self.frameLimits))
             }
             if !channel.hasWholeFrame { handOverPieces() }
         }
@@ -25,6 +26,10 @@ extension PeerSession {
         context.fetcher.received(arrived, from: self)
         arrived = []
     }
+
+    /// Enough for the longest page and the longest list of any frame: what a changed document
+    /// has in it is decoded by itself.
+    private static let frameLimits = CBOR.Limits(itemCount: 1 << 17)
 
     private func receive(_ type: FrameType, _ body: CBOR) async throws {
         switch type {
@@ -46,7 +51,9 @@ extension PeerSession {
             }
         case .mismatch: try await receiveMismatch(body)
         case .cancel: receiveCancel(body)
-        case .ping: if body[0] != .bool(true) { try send(.ping, .map([0: .bool(true)])) }
+        case .ping:
+            noteClock(body[1]?.uint)
+            if body[0] != .bool(true) { try send(.ping, .map([0: .bool(true)])) }
         case .goodbye:
             throw SessionEnd.refused(GoodbyeReason(body[0]?.textValue ?? "unknown"))
         case .prove, .hello: throw WireError.unexpected("a second \(type)")

@@ -58,6 +58,8 @@ actor PeerSession {
     /// Whole pieces that the fetcher does not have yet.
     var arrived: [Assembly] = []
     var refusedChanges = 0
+    /// By how many milliseconds the peer's clock was ahead of this device's when it last said.
+    private(set) var clockLead: Int64?
     private var ending: GoodbyeReason?
 
     init(
@@ -186,14 +188,24 @@ actor PeerSession {
         let (cursor, counter) = try await context.reader.read { snapshot in
             (try snapshot.cursor(from: peer), try snapshot.highestCounter(of: peer))
         }
-        let own = Hello(instance: context.instance, cursor: cursor, counter: counter)
+        let own = Hello(
+            instance: context.instance, cursor: cursor, counter: counter,
+            clock: Store.milliseconds())
         try channel.send(.hello, own.cbor)
         guard case .known(let type, let payload) = try await channel.next() else {
             throw WireError.unexpected("no hello")
         }
         if type == .goodbye { throw try SessionEnd.refused(reason(payload)) }
         guard type == .hello else { throw WireError.unexpected("a frame before hello") }
-        return try Hello(cbor: CBOR.decode(payload))
+        let hello = try Hello(cbor: CBOR.decode(payload))
+        noteClock(hello.clock)
+        return hello
+    }
+
+    /// Compares the peer's clock with this device's; what took the message its way counts little.
+    func noteClock(_ milliseconds: UInt64?) {
+        guard let milliseconds else { return }
+        clockLead = Int64(clamping: milliseconds) - Int64(clamping: Store.milliseconds())
     }
 
     /// Replicates and serves until either end says goodbye, or the connection is lost.
@@ -301,7 +313,7 @@ actor PeerSession {
             guard ContinuousClock.now - channel.lastReceived < .seconds(90) else {
                 throw ChuteError(.unreachable, "\(address) fell silent", isTransient: true)
             }
-            try send(.ping, .map([:]))
+            try send(.ping, .map([1: .unsigned(Store.milliseconds())]))
         }
     }
 }

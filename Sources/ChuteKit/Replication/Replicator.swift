@@ -12,7 +12,7 @@ actor Replicator {
     private var registry = SessionRegistry()
     private var sessions: [UInt64: PeerSession] = [:]
     private var nextNumber: UInt64 = 0
-    private var unproved = 0
+    private var unproved = UnprovedConnections()
     /// Devices that are dialled and have not been admitted yet.
     private var proving: Set<DeviceID> = []
     private var addressOf: [String: DeviceID] = [:]
@@ -27,8 +27,6 @@ actor Replicator {
     private let arrivals = Mailbox<Arrival>()
     private let disconnects = ChangeSignal()
 
-    /// Connections that have not proved anything yet, at most.
-    private static let unprovedLimit = 64
     private static let proofTimeout = Duration.seconds(15)
     /// A connection that lasted less is no success: the pauses before the next ones grow.
     private static let longEnough = Duration.seconds(5)
@@ -91,7 +89,7 @@ actor Replicator {
             group.addTask { await self.keepConnected(to: address) }
         case .accepted(let raw, let address, let transport):
             let descriptor = FileDescriptor(owning: raw)
-            guard unproved < Self.unprovedLimit else {
+            guard unproved.begin(address) else {
                 context.diagnostics.debug("\(address): too many connections at once")
                 return
             }
@@ -190,10 +188,16 @@ actor Replicator {
     private func converse(
         _ stream: consuming ConnectedStream, side: PeerSession.Side
     ) async throws -> DeviceID? {
-        let session = try PeerSession(stream, side: side, context: context)
+        let session: PeerSession
+        let device: DeviceID
+        do {
+            let address = stream.address
+            defer { if !side.isClient { unproved.end(address) } }
+            session = try PeerSession(stream, side: side, context: context)
+            device = try await prove(session)
+        }
         nextNumber += 1
         let number = nextNumber
-        let device = try await prove(session)
         if side.isClient {
             addressOf[session.address] = device
             // A device has several addresses, all of which are dialled: one connection is enough.
@@ -233,8 +237,6 @@ actor Replicator {
     }
 
     private func prove(_ session: PeerSession) async throws -> DeviceID {
-        if !session.side.isClient { unproved += 1 }
-        defer { if !session.side.isClient { unproved -= 1 } }
         do {
             return try await withTimeout(Self.proofTimeout) { try await session.prove() }
         } catch {
@@ -344,6 +346,15 @@ actor Replicator {
     }
 
     var sessionCount: Int { sessions.count }
+
+    /// By how many milliseconds the clocks of connected devices are ahead of this one's.
+    func clockLeads() async -> [DeviceID: Int64] {
+        var leads: [DeviceID: Int64] = [:]
+        for (device, entry) in registry.entries {
+            leads[device] = await sessions[entry.number]?.clockLead
+        }
+        return leads
+    }
 }
 
 /// Runs `body`, cancelled and given up after `limit`.

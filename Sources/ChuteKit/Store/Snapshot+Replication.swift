@@ -86,9 +86,9 @@ extension Snapshot {
             WHERE c.kind = 3 AND c.hash IS NOT NULL
             UNION ALL SELECT b.header, b.signature, c.body FROM documents d
             JOIN changes c ON c.hash = d.change JOIN batches b ON b.id = c.batch
-            WHERE d.collection = ? LIMIT 4096
+            WHERE d.collection = ? LIMIT ?
             """
-        ).forEach(DeviceProfile.collection) {
+        ).forEach(DeviceProfile.collection, ChangePage.partLimit) {
             page.parts.append(
                 .init(header: $0.bytes(0), signature: $0.bytes(1), changes: [$0.bytes(2)]))
         }

@@ -31,6 +31,8 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     package var isNotFound: Bool { code == ENOENT || code == ENOTDIR }
     package var isNoSpace: Bool { code == ENOSPC || code == EDQUOT }
     package var exists: Bool { code == EEXIST }
+    /// The place may not be written: a read-only file system, or no right to.
+    package var isUnwritable: Bool { code == EROFS || code == EACCES || code == EPERM }
 }
 
 /// Calls `body` again as long as a signal interrupts it; throws what else fails.

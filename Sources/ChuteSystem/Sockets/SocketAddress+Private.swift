@@ -1,3 +1,5 @@
+import Glibc
+
 extension SocketAddress {
     /// Whether it can be reached only from its own network: private, link-local and loopback
     /// addresses of RFC 1918, 3927, 4193 and 4291. Names are not.
@@ -13,5 +15,15 @@ extension SocketAddress {
         case (10, _), (127, _), (192, 168), (169, 254), (172, 16...31): return true
         default: return false
         }
+    }
+
+    /// What one host has to itself: its IPv4 address, or the 64 bits of an IPv6 address that its
+    /// network gave; the whole of a link-local address, since all hosts of a link share those.
+    package var network: String {
+        var bytes = in6_addr()
+        guard host.contains(":"), !host.lowercased().hasPrefix("fe80:"),
+            inet_pton(AF_INET6, String(host.prefix { $0 != "%" }), &bytes) == 1
+        else { return host }
+        return withUnsafeBytes(of: bytes) { Hexadecimal.text($0.prefix(8)) } + "/64"
     }
 }

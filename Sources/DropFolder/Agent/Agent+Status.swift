@@ -13,8 +13,10 @@ extension Agent {
             {
                 state = "waiting: \(reason.rawValue)"
             }
-            if let outbox = folder.outbox, await writers[outbox.root]?.isWaiting ?? false {
-                state = "waiting: not-mounted"
+            if let outbox = folder.outbox, let writer = writers[outbox.root],
+                await writer.isWaiting
+            {
+                state = "waiting: \(await writer.waitReason.rawValue)"
             }
             let roots = [folder.inbox?.root, folder.outbox?.root].compactMap(\.self)
             if roots.contains(where: folders.locks.isElsewhere) {
@@ -47,9 +49,12 @@ extension Agent {
                     ]))
             }
         }
+        let clocks = await chute.clockLeads().map { device, seconds -> Value in
+            .map(["peer": .bytes(device.digest.bytes), "lead": .integer(seconds)])
+        }
         return [
             "states": .array(states), "notes": .array(notes), "transfers": .array(transfers),
-            "busy": .array(busy),
+            "busy": .array(busy), "clocks": .array(clocks),
         ]
     }
 }

@@ -5,10 +5,13 @@ package struct ConfigurationProblem: Hashable, Sendable {
     package let position: TOMLPosition
     /// What it is and what was expected; a sentence without a full stop.
     package let message: String
+    /// Each value may be right: it is the folders together that cannot work.
+    package let isOverlap: Bool
 
-    package init(position: TOMLPosition, message: String) {
+    package init(position: TOMLPosition, message: String, isOverlap: Bool = false) {
         self.position = position
         self.message = message
+        self.isOverlap = isOverlap
     }
 
     /// `file:line:column: message`, on one line.

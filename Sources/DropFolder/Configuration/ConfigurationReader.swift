@@ -112,7 +112,8 @@ package struct ConfigurationReader {
                     ConfigurationProblem(
                         position: root.position,
                         message: "\(root.what) \(root.path) overlaps with \(earlier.what) "
-                            + "\(earlier.path), expected folders of which none lies in another"))
+                            + "\(earlier.path), expected folders of which none lies in another",
+                        isOverlap: true))
                 break
             }
         }

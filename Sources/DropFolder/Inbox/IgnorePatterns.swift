@@ -45,6 +45,7 @@ package struct IgnorePatterns: Hashable, Sendable {
         ".nfs*", ".sb-*",
         // Locks, swap and backup files of editors and offices.
         "~$*", ".~lock*", ".~*", "*~", "*.swp", "*.swx", "4913", "#*#",
+        "*_exiftool_tmp",
         // What systems leave in every folder.
         ".DS_Store", "._*", ".AppleDouble", ".AppleDB", ".LSOverride", ".Spotlight-V100",
         ".Trashes", ".Trash-*", ".fseventsd", ".DocumentRevisions-V100", ".TemporaryItems",

@@ -37,7 +37,7 @@ struct InboxWriting {
             now: now)
     }
 
-    /// Writes what was decided; the held files that nothing needs any more.
+    /// Writes what was decided; the held files that this name needs no more.
     func write(_ file: IngestedFile, _ decision: InboxDecision) throws -> [BytePath] {
         let key = folderKey(root, file.path)
         let here = try transaction.row(InboxRecord.self, key)
@@ -71,16 +71,33 @@ struct InboxWriting {
             record = known
         case .newDocument, .withheld, .wait: record = try newDocument(file, at: here)
         }
-        if let old = record.held, old != file.held {
-            dropped.append(old)
-            try transaction.removeLocation(root: root, path: old)
-        }
+        if let old = record.held, old != file.held { dropped.append(old) }
         record.held = file.held
         try transaction.put(record, over: here)
         try transaction.addLocation(
             file.location(root: root), of: file.attachment, layer: file.layer)
         try transaction.remove(SkipRecord.self, key)
         return dropped
+    }
+
+    /// Those of `dropped` that no name needs any more; they are no locations from now on.
+    ///
+    /// One held file serves every name of its inode: a second link, or the name that the file had
+    /// before. `undecided` are held for names that have no row yet. Ask once all rows are written.
+    func unneeded(
+        among dropped: [BytePath], undecided: Set<BytePath> = []
+    ) throws -> [BytePath] {
+        var gone: [BytePath] = []
+        for held in Set(dropped) where !undecided.contains(held) {
+            let key = folderKey(root, held)
+            guard
+                try transaction.rows(InboxRecord.self, where: "hold", is: key, limit: 1).isEmpty,
+                try transaction.row(OrphanRecord.self, key) == nil
+            else { continue }
+            try transaction.removeLocation(root: root, path: held)
+            gone.append(held)
+        }
+        return gone
     }
 
     /// A document of this path and content that no row names is the one that an earlier run, or

@@ -18,11 +18,12 @@ extension Ingestor {
         let vanished = scan.vanished
         let emptyNames = try await emptyNames(like: files)
         let newNames = Dictionary(grouping: files, by: \.attachment).mapValues(\.count)
+        let undecidedHeld = Set(undecided.compactMap(\.file.held))
         let recorded = try await chute.store.write { transaction in
             var recorded = Recorded()
+            let writer = InboxWriting(
+                transaction: transaction, root: root, collection: collection)
             for file in files {
-                let writer = InboxWriting(
-                    transaction: transaction, root: root, collection: collection)
                 let decision = try writer.decide(
                     file, history: history, emptyNames: emptyNames,
                     vanished: vanished[file.attachment] ?? [],
@@ -35,6 +36,9 @@ extension Ingestor {
                     if decision != .unchanged { recorded.shared += 1 }
                 }
             }
+            recorded.dropped = try writer.unneeded(
+                among: recorded.dropped,
+                undecided: undecidedHeld.union(recorded.waiting.compactMap(\.0.held)))
             return recorded
         }
         for (file, moment) in recorded.waiting { undecided.append((file, moment)) }

@@ -89,15 +89,15 @@ extension Ingestor {
     /// Records first, then unlinks; and takes the fingerprint anew, which unlinking moves.
     private func release(_ due: Due, in inbox: InboxRoot) async throws {
         guard !due.rows.isEmpty || !due.orphans.isEmpty else { return }
-        let root = root
-        try await chute.store.write { transaction in
+        let (root, collection) = (root, collection)
+        let undecidedHeld = Set(undecided.compactMap(\.file.held))
+        let gone = try await chute.store.write { transaction in
             for row in due.rows {
                 guard var known = try transaction.row(InboxRecord.self, row.key),
                     let held = known.held, held == row.held
                 else { continue }
                 known.held = nil
                 try transaction.put(known)
-                try transaction.removeLocation(root: root, path: held)
                 guard !known.wasSeenAbsent else { continue }
                 try transaction.addLocation(
                     Location(
@@ -106,12 +106,14 @@ extension Ingestor {
             }
             for orphan in due.orphans {
                 try transaction.remove(OrphanRecord.self, orphan.key)
-                try transaction.removeLocation(root: root, path: orphan.held)
             }
+            let writer = InboxWriting(
+                transaction: transaction, root: root, collection: collection)
+            return try writer.unneeded(
+                among: due.rows.compactMap(\.held) + due.orphans.map(\.held),
+                undecided: undecidedHeld)
         }
-        for held in due.rows.compactMap(\.held) + due.orphans.map(\.held) {
-            holder.drop(held, in: inbox)
-        }
+        for held in gone { holder.drop(held, in: inbox) }
         var fresh: [(InboxRecord, FileFingerprint)] = []
         for row in due.rows where !row.wasSeenAbsent {
             guard let status = try? inbox.folder.status(of: row.path) else { continue }

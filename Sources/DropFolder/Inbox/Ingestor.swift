@@ -136,7 +136,9 @@ actor Ingestor {
         }
     }
 
-    /// Of the files that were merely looked at, those that are as they are recorded.
+    /// Of the files that were merely looked at, those that are as they are recorded, and whose
+    /// bytes are known to be somewhere: a file of which a wrong or no byte was found when a peer
+    /// asked is read again.
     private func unchanged(among sightings: [InboxSighting]) async throws -> Set<BytePath> {
         var looks: [(BytePath, FileFingerprint)] = []
         for case .file(let path, .scanned(let status)) in sightings {
@@ -149,7 +151,7 @@ actor Ingestor {
             for (path, print) in asked {
                 let key = folderKey(root, path)
                 if let row = try snapshot.row(InboxRecord.self, key), row.fingerprint == print,
-                    !row.wasSeenAbsent
+                    !row.wasSeenAbsent, try !snapshot.locations(of: row.attachment).isEmpty
                 {
                     known.insert(path)
                 } else if let skip = try snapshot.row(SkipRecord.self, key),

@@ -17,6 +17,8 @@ package enum SkipReason: String, Hashable, Sendable, CaseIterable {
     case noSpace = "no-space"
     case overQuota = "over-quota"
     case notMounted = "not-mounted"
+    /// The outbox is there and may not be written.
+    case unwritable
     case watchLimit = "watch-limit"
     case hashMismatch = "hash-mismatch"
     case clock

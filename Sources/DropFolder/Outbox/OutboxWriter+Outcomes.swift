@@ -39,7 +39,12 @@ extension OutboxWriter {
             case .nameRefused:
                 try await refuse(candidate.record, .nameRefused, "the outbox refuses the name")
             case .noSpace, .notMounted, .refused:
-                let reason: SkipReason = failure.reason == .noSpace ? .noSpace : .notMounted
+                let reason: SkipReason =
+                    switch failure.reason {
+                    case .noSpace: .noSpace
+                    case .notMounted: .notMounted
+                    default: .unwritable
+                    }
                 try await keepWaiting(candidate, reason, failure.error.map(String.init) ?? "")
             }
         }

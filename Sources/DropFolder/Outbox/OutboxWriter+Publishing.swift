@@ -23,12 +23,10 @@ extension OutboxWriter {
             switch outcome.result {
             case .completed: completed.append(outcome)
             case .sampled: try await judgeSample(outcome, place)
-            case .waiting(let reason, let isNoSpace):
-                try await noteWaiting(outcome.want, isNoSpace ? .noSpace : .notMounted, reason)
-            case .mismatch(let peer):
-                try await noteWaiting(
-                    outcome.want, .hashMismatch,
-                    "\(peer.short) sent other bytes than were announced")
+            case .waiting(let obstacle, let reason):
+                try await noteWaiting(outcome.want, SkipReason(obstacle), reason)
+            case .mismatch(let peer, let isFinal):
+                try await noteMismatch(outcome.want, from: peer, isFinal: isFinal)
             }
         }
         let (small, big) = (
@@ -48,6 +46,32 @@ extension OutboxWriter {
             record.reason = reason.rawValue
             record.detail = why
             try transaction.put(record)
+        }
+    }
+
+    /// The file waits for whoever has the right bytes. Its origin is told once it is clear that it
+    /// is not the one: the receipt says refused, until the file comes from another.
+    private func noteMismatch(
+        _ want: Want, from peer: DeviceID?, isFinal: Bool
+    ) async throws {
+        let why =
+            peer.map { "\($0.short) sent other bytes than were announced" }
+            ?? "no file has the hash that was announced for an empty one"
+        try await noteWaiting(want, .hashMismatch, why)
+        guard isFinal else { return }
+        let collection = folder.collection
+        try await chute.store.write { transaction in
+            let rows = try transaction.rows(
+                DeliveryRecord.self, where: "want", is: folderKey(want.id), limit: 1)
+            guard let record = rows.first,
+                let document = try transaction.document(record.document, in: collection),
+                document.versionID == record.versionID,
+                peer == nil || peer == document.origin
+            else { return }
+            try transaction.state(
+                Receipt(
+                    collection: collection, document: document.id, version: document.versionID,
+                    state: .refused(reason: SkipReason.hashMismatch.rawValue)))
         }
     }
 
@@ -175,5 +199,15 @@ extension OutboxWriter {
         clock_gettime(CLOCK_REALTIME, &now)
         let (scaled, overflow) = Int64(now.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
         return overflow ? .max : scaled &+ Int64(now.tv_nsec)
+    }
+}
+
+extension SkipReason {
+    init(_ obstacle: FetchOutcome.WriteObstacle) {
+        switch obstacle {
+        case .noSpace: self = .noSpace
+        case .unwritable: self = .unwritable
+        case .unavailable: self = .notMounted
+        }
     }
 }

@@ -46,6 +46,8 @@ actor OutboxWriter {
     nonisolated let events = Mailbox<Event>()
     var place: Place?
     private(set) var isWaiting = false
+    /// Why, where it does.
+    private(set) var waitReason = SkipReason.notMounted
     /// What was fetched while the outbox was not there.
     var unplaced: [FetchOutcome] = []
     var learned: Int64
@@ -152,7 +154,7 @@ actor OutboxWriter {
             } catch let error as SystemError {
                 // The drive's fault: this outbox waits, all else goes on.
                 unplaced += fetched
-                wait("\(error)")
+                wait("\(error)", error.isUnwritable ? .unwritable : .notMounted)
             }
         }
     }
@@ -176,7 +178,7 @@ actor OutboxWriter {
             }
             place = Place(publisher: publisher, staging: try StagingFolder.make(in: root))
         } catch {
-            return wait("\(error)")
+            return wait("\(error)", error.isUnwritable ? .unwritable : .notMounted)
         }
         isWaiting = false
         if let start = place?.staging.start {
@@ -188,9 +190,12 @@ actor OutboxWriter {
         unplaced = []
     }
 
-    private func wait(_ why: String) {
-        if !isWaiting { log.warning("the outbox \(record.path) waits: \(why)") }
+    private func wait(_ why: String, _ reason: SkipReason = .notMounted) {
+        if !isWaiting || reason != waitReason {
+            log.warning("the outbox \(record.path) waits: \(why)")
+        }
         isWaiting = true
+        waitReason = reason
         if place != nil { locks.release(root) }
         place = nil
     }

@@ -27,7 +27,10 @@ struct InboxRecord: LocalRow, Hashable {
             "document": document.bytes,
             "inode": folderKey(root) + withUnsafeBytes(of: fingerprint.inode, Array.init),
         ]
-        if held != nil { indexes["held"] = folderKey(root) }
+        if let held {
+            indexes["held"] = folderKey(root)
+            indexes["hold"] = folderKey(root, held)
+        }
         return indexes
     }
 

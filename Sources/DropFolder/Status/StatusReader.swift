@@ -83,12 +83,42 @@ package struct StatusReader: Sendable {
                 }
             }
         }
+        addClocks(live, members, skippedLimit, &report)
         if let inbox = settings.inbox,
             let root = try snapshot.row(FolderRecord.self, FolderRecord.key(.inbox, inbox))?.root
         {
             try addSkipped(root, snapshot, live, skippedLimit, &report)
         }
         return report
+    }
+
+    /// Peers whose clock and this device's are more than an hour apart, by their names: nothing
+    /// waits for it, but times that people see are wrong at one of the two.
+    private func addClocks(
+        _ live: Fields?, _ members: [Member], _ limit: Int,
+        _ report: inout StatusReport.FolderState
+    ) {
+        for value in live?["clocks"]?.array ?? [] {
+            guard let fields = value.map, let lead = fields["lead"]?.integer,
+                lead.magnitude > Self.clockTolerance,
+                let peer = fields["peer"]?.bytes.flatMap({ Digest(bytes: $0) }),
+                let member = members.first(where: { $0.id == DeviceID(peer) })
+            else { continue }
+            let name = member.profile?.name ?? member.id.short
+            report.add(
+                BytePath(name), SkipReason.clock.rawValue,
+                "its clock is \(Self.span(lead.magnitude)) \(lead < 0 ? "behind" : "ahead of") "
+                    + "this device's: set the one that is wrong", limit)
+        }
+    }
+
+    /// In seconds.
+    private static let clockTolerance: UInt64 = 3600
+
+    private static func span(_ seconds: UInt64) -> String {
+        let units: [(UInt64, String)] = [(31_557_600, "years"), (86_400, "days"), (3600, "hours")]
+        let unit = units.first { seconds >= 2 * $0.0 } ?? (60, "minutes")
+        return "\(seconds / unit.0) \(unit.1)"
     }
 
     private func addSkipped(

@@ -111,8 +111,8 @@ struct FaultTests {
     ) async throws {
         try await withTemporaryDirectory { folder in
             let a = try await TestEngine(folder.appending("a"), identity: identity)
-            let peer = try await RawPeer(at: try await a.address(), key: .test())
-            try await peer.enter()
+            let peer = try await RawPeer(at: try await a.address())
+            try await peer.enter(key: SharedKey.testBytes())
             let (type, payload) = Self.frames[index]
             try await peer.send(type?.rawValue ?? 200, payload)
             let b = try await TestEngine(
@@ -128,8 +128,8 @@ struct FaultTests {
     @Test func `a header of 4 GiB ends the connection`() async throws {
         try await withTemporaryDirectory { folder in
             let a = try await TestEngine(folder.appending("a"), identity: identity)
-            let peer = try await RawPeer(at: try await a.address(), key: .test())
-            try await peer.enter()
+            let peer = try await RawPeer(at: try await a.address())
+            try await peer.enter(key: SharedKey.testBytes())
             try await eventually("one session") { await a.chute.sessionCount == 1 }
             try await peer.write([0xFF, 0xFF, 0xFF, 0xFF, FrameType.changes.rawValue])
             try await eventually("no session") { await a.chute.sessionCount == 0 }
@@ -140,7 +140,7 @@ struct FaultTests {
     @Test func `before the proof no long frame is taken`() async throws {
         try await withTemporaryDirectory { folder in
             let a = try await TestEngine(folder.appending("a"), identity: identity)
-            let peer = try await RawPeer(at: try await a.address(), key: .test())
+            let peer = try await RawPeer(at: try await a.address())
             try await peer.write([0, 1, 0, 0, FrameType.changes.rawValue])
             #expect(try await peer.isEnded())
             await a.stop()
@@ -152,8 +152,8 @@ struct FaultTests {
             let a = try await TestEngine(folder.appending("a"), identity: identity)
             let document = try await a.share([1, 2, 3], as: "x")
             let id = try #require(document["token"]?.attachmentToken?.id)
-            let peer = try await RawPeer(at: try await a.address(), key: .test())
-            try await peer.enter()
+            let peer = try await RawPeer(at: try await a.address())
+            try await peer.enter(key: SharedKey.testBytes())
             let requests = [
                 PieceRequest(number: 1, attachment: id, piece: .max, offset: 0),
                 PieceRequest(number: 2, attachment: id, piece: 0, offset: 3),
@@ -176,8 +176,8 @@ struct FaultTests {
             try await a.awaitConnection(to: b)
             let before = try Self.descriptorCount()
             for round in 0..<50 {
-                let peer = try await RawPeer(at: try await a.address(), key: .test())
-                if round.isMultiple(of: 2) { try await peer.enter() }
+                let peer = try await RawPeer(at: try await a.address())
+                if round.isMultiple(of: 2) { try await peer.enter(key: SharedKey.testBytes()) }
             }
             try await eventually("as few descriptors as before") {
                 try Self.descriptorCount() <= before

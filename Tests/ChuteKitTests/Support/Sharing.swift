@@ -134,9 +134,11 @@ extension TestEngine {
 
 extension SharedKey {
     static func test(_ byte: UInt8 = 7) -> SharedKey {
-        guard let key = SharedKey(bytes: Array(repeating: byte, count: byteCount)) else {
+        guard let key = SharedKey(bytes: testBytes(byte)) else {
             preconditionFailure("32 bytes")
         }
         return key
     }
+
+    static func testBytes(_ byte: UInt8 = 7) -> [UInt8] { Array(repeating: byte, count: byteCount) }
 }

@@ -384,19 +384,6 @@ struct AfterIngestTests {
 }
 
 extension AgentHome {
-    /// Adds lines to the first `[[folder]]` of the configuration.
-    fileprivate func configure(_ lines: String...) throws {
-        let file = path.appending("chute.toml")
-        let text = String(
-            decoding: try FileDescriptor.open(file, O_RDONLY).read(count: 1 << 20, at: 0),
-            as: UTF8.self)
-        let changed = text.replacing(
-            "[[folder]]\n", with: "[[folder]]\n" + lines.map { $0 + "\n" }.joined(),
-            maxReplacements: 1)
-        try #require(changed != text)
-        try FileDescriptor.open(file, O_WRONLY | O_TRUNC).write(Array(changed.utf8), at: 0)
-    }
-
     /// Waits until the inbox holds exactly these files.
     fileprivate func awaitInbox(
         _ files: [BytePath: FolderTree.Content], within limit: Duration = .seconds(60)

@@ -5,16 +5,21 @@ import TestSupport
 struct AgentPair: Sendable {
     let laptop: AgentHome
     let pi: AgentHome
+    /// Where the laptop listens.
+    let port: FreePort
+    /// The file with the key that both share.
+    let key: BytePath
 
     /// Calls `body` with both set up, each of which dials the other; no agent runs yet.
     static func with<Result>(
         in folder: BytePath? = nil, _ body: (AgentPair) async throws -> Result
     ) async throws -> Result {
         try await withAgentFolder(in: folder ?? "/tmp") { folder in
-            let pair = AgentPair(
-                laptop: try AgentHome("laptop", in: folder), pi: try AgentHome("pi", in: folder))
             let ports = try FreePort.pair()
             let key = folder.appending("space.key")
+            let pair = AgentPair(
+                laptop: try AgentHome("laptop", in: folder), pi: try AgentHome("pi", in: folder),
+                port: ports.0, key: key)
             try await pair.laptop.setUp(
                 "--listen", ports.0.address, "--connect", ports.1.address, "--shared-key", key)
             try await pair.pi.setUp(
@@ -27,8 +32,15 @@ struct AgentPair: Sendable {
     static func running<Result>(
         _ body: (AgentPair) async throws -> Result
     ) async throws -> Result {
+        try await running { pair, _ in try await body(pair) }
+    }
+
+    /// Calls `body` while both agents run, with these: the laptop's, then the pi's.
+    static func running<Result>(
+        _ body: (AgentPair, [AgentProcess]) async throws -> Result
+    ) async throws -> Result {
         try await with { pair in
-            try await withAgents(pair.laptop, pair.pi) { _ in try await body(pair) }
+            try await withAgents(pair.laptop, pair.pi) { try await body(pair, $0) }
         }
     }
 }

@@ -134,7 +134,6 @@ struct InitCommandTests {
     @Test(arguments: [
         ["--name", ""], ["--listen", "nowhere"], ["--connect", "a:1,b"], ["--connect", "a:0"],
         ["--layout", "x"], ["--existing", "perhaps"], ["--inbox", ""],
-        ["--inbox", "/tmp/x", "--outbox", "/tmp/x/y"],
     ])
     func `wrong values are refused before anything is made`(words: [String]) async throws {
         try await withTemporaryDirectory { folder in
@@ -143,6 +142,25 @@ struct InitCommandTests {
                 ["--home", home, "init"] + words.map { BytePath($0) }, in: folder)
             #expect(result.exitCode == 64)
             #expect(result.error.hasPrefix("chute: "))
+            #expect(try Folder(at: folder).entries().isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ["--inbox", "/tmp/x", "--outbox", "/tmp/x/y"], ["--inbox", "h/outbox/in"],
+        ["--inbox", "/tmp/x", "--outbox", "/tmp/x"],
+    ])
+    func `folders that lie in each other are a wrong configuration, here as for run`(
+        words: [String]
+    ) async throws {
+        try await withTemporaryDirectory { folder in
+            let home = folder.appending("h")
+            let words = words.map {
+                $0.hasPrefix("h/") ? folder.appending(BytePath($0)) : BytePath($0)
+            }
+            let result = try await chute(["--home", home, "init"] + words, in: folder)
+            #expect(result.exitCode == 78, "\(result.error)")
+            #expect(result.error.hasPrefix("chute: nothing is set up: "))
             #expect(try Folder(at: folder).entries().isEmpty)
         }
     }

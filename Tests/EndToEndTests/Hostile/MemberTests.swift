@@ -181,7 +181,12 @@ struct MemberTests {
                 } holds: {
                     try await home.status().folder?.skippedTotal["hash-mismatch"] == wrong.count
                 }
-                for id in wrong { #expect(try await member.answer(to: id) == nil) }
+                // The member that has not got what it announced is told so.
+                for id in wrong {
+                    try await eventually("an answer about wrong bytes") {
+                        try await member.answer(to: id) == .refused(reason: "hash-mismatch")
+                    }
+                }
                 let tree = try FolderTree(of: home.outbox)
                 #expect(
                     Set(tree.files.keys) == ["liar/good.jpg", "liar/long.jpg", "liar/short.jpg"])

@@ -145,14 +145,51 @@ struct MissingFolderTests {
                 try await eventually("the file waits with a reason") {
                     "\(try await pair.pi.status().folder as Any)"
                 } holds: {
-                    let folder = try await pair.pi.status().folder
-                    return !(folder?.skipped.isEmpty ?? true)
+                    try await pair.pi.status().folder?.skippedTotal["unwritable"] == 1
                 }
                 #expect(try FolderTree(of: peer).files.isEmpty)
                 setMode(0o755)
                 try await pair.pi.awaitOutbox(FolderTree(files: ["laptop/photo.jpg": .init(photo)]))
                 try await pair.laptop.awaitReceipts(1)
                 #expect(try await pair.pi.status().folder?.skippedTotal.isEmpty == true)
+            }
+        }
+    }
+
+    @Test(.mounts)
+    func `an outbox on a read-only file system is said, and taken up once it is not`()
+        async throws
+    {
+        var random = SeededGenerator(seed: 25)
+        let photos = (0..<2).map { _ in SampleFiles.photo(40_000, using: &random) }
+        try await AgentPair.with { pair in
+            try await pair.pi.withSmallOutbox(megabytes: 16) {
+                func remount(_ mode: BytePath) throws {
+                    let run = try CapturedRun(
+                        "/usr/bin/env",
+                        ["mount", "-o", BytePath("remount,\(mode)"), pair.pi.outbox])
+                    try #require(run.end == .exited(0))
+                }
+                try await withAgents(pair.laptop) { _ in
+                    try pair.laptop.drop(photos[0], as: "first.jpg")
+                    try await withAgents(pair.pi) { _ in
+                        try await pair.laptop.awaitReceipts(1)
+                    }
+                    try remount("ro")
+                    try await withAgents(pair.pi) { _ in
+                        try pair.laptop.drop(photos[1], as: "second.jpg")
+                        try await awaitState("waiting: unwritable", at: pair.pi)
+                        #expect(try await pair.laptop.status().folder?.pending == 1)
+                        try remount("rw")
+                        try await pair.pi.awaitOutbox(
+                            FolderTree(files: [
+                                "laptop/first.jpg": .init(photos[0]),
+                                "laptop/second.jpg": .init(photos[1]),
+                            ]))
+                        try await pair.laptop.awaitReceipts(2)
+                        try await awaitState("running", at: pair.pi)
+                    }
+                }
             }
         }
     }
@@ -201,13 +238,7 @@ extension AgentHome {
         ])
         let result: Result
         do {
-            let file = try FileDescriptor.open(path.appending("chute.toml"), O_RDWR | O_APPEND)
-            let text = String(
-                decoding: try file.read(count: 1 << 20, at: 0), as: UTF8.self)
-            let changed = text.replacing("[[folder]]\n", with: "[[folder]]\nmin_free = \"1 MiB\"\n")
-            try #require(changed != text)
-            let whole = try FileDescriptor.open(path.appending("chute.toml"), O_RDWR | O_TRUNC)
-            try whole.write(Array(changed.utf8), at: 0)
+            try configure(#"min_free = "1 MiB""#)
             result = try await body()
         } catch {
             try Self.system(["umount", "-l", outbox])

@@ -22,6 +22,13 @@ struct BadInputTests {
             try make("outside.jpg") { symlink("/etc/passwd", $0) }
             try make("itself.jpg") { symlink("itself.jpg", $0) }
             try make("loop") { symlink(".", $0) }
+            let root = pair.laptop.inbox
+            try make("inbox.jpg") { name in root.withCString { symlink($0, name) } }
+            try make("socket.jpg") { bindSocket($0) }
+            if TestUser.isRoot {
+                try make("null.jpg") { mknod($0, S_IFCHR | 0o666, 0x103) }
+                try make("disk.jpg") { mknod($0, S_IFBLK | 0o666, 0x700) }
+            }
             try pair.laptop.drop(photo, as: "closed.jpg")
             if let number = pair.laptop.user.number {
                 // Of another owner and closed to all: only root could read it.
@@ -50,8 +57,15 @@ struct BadInputTests {
             if !TestUser.isRoot { expected.files["laptop/closed.jpg"] = .init(photo) }
             try await pair.pi.awaitOutbox(expected)
             let skipped = try await pair.laptop.skipped()
-            #expect(skipped["pipe.jpg"] == "not-regular")
-            for link: BytePath in ["outside.jpg", "itself.jpg", "loop"] {
+            for node: BytePath in ["pipe.jpg", "socket.jpg"] {
+                #expect(skipped[node] == "not-regular")
+            }
+            if TestUser.isRoot {
+                for node: BytePath in ["null.jpg", "disk.jpg"] {
+                    #expect(skipped[node] == "not-regular")
+                }
+            }
+            for link: BytePath in ["outside.jpg", "itself.jpg", "loop", "inbox.jpg"] {
                 #expect(skipped[link] == "symlink")
             }
             #expect(skipped[".secret.jpg"] == "hidden")
@@ -59,6 +73,33 @@ struct BadInputTests {
             #expect(skipped["empty.txt"] == "empty")
             if TestUser.isRoot { #expect(skipped["closed.jpg"] == "unreadable") }
             #expect(try inbox.status(of: "pipe.jpg") != nil)
+            let status = try await pair.laptop.status()
+            #expect(status.running)
+            #expect(status.folder?.state == "running")
+            // All of it was dropped before the good one; and one more comes after.
+            try pair.laptop.drop(photo.reversed(), as: "next.dat")
+            expected.files["laptop/next.dat"] = .init(photo.reversed())
+            try await pair.pi.awaitOutbox(expected)
+            try await pair.laptop.awaitReceipts(expected.files.count)
+        }
+    }
+
+    /// Calls `socket` and `bind`; 0 or -1, as they do.
+    private func bindSocket(_ path: UnsafePointer<CChar>) -> Int32 {
+        let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        guard socket >= 0 else { return -1 }
+        defer { close(socket) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let count = strlen(path)
+        guard count < MemoryLayout.size(ofValue: address.sun_path) else { return -1 }
+        withUnsafeMutableBytes(of: &address.sun_path) {
+            $0.copyMemory(from: UnsafeRawBufferPointer(start: path, count: count))
+        }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
         }
     }
 

@@ -1,32 +1,36 @@
-import ChuteSystem
+package import ChuteSystem
 @preconcurrency import Dispatch
-import TestSupport
 
-@testable import ChuteKit
+/// Whoever connects to an engine and says whatever it is told to say: a stranger until `enter`.
+///
+/// It speaks by the text of `WireProtocol` alone, with no code of the library.
+package actor RawPeer {
+    /// The types of frames, by their numbers on the wire.
+    package enum Frame: UInt8, CaseIterable, Sendable {
+        case prove = 1
+        case hello, changes, acknowledge, have, want, piece, absent, mismatch, cancel, ping, goodbye
+    }
 
-/// A member of a shared-key space that says whatever it is told to say.
-actor RawPeer {
     private let executor = QueueExecutor(label: "test.peer")
-    nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
     private let stream: TLSStream
     private let readiness: Readiness
-    private let key: SharedKey
-    private let device: DeviceID
+    private let device: [UInt8]
     private var received: [UInt8] = []
 
-    init(at address: String, key: SharedKey) async throws {
+    /// Connects with a key that nobody has seen before, as far as TLS goes.
+    package init(at address: String) async throws {
         guard let socketAddress = SocketAddress(address) else {
             throw NeverHappened(what: "an address")
         }
         let descriptor = try await Socket.connect(to: socketAddress)
-        let deviceKey = try DeviceKey.generate()
-        device = DeviceID(publicKey: deviceKey.spki)
-        self.key = key
+        let key = try DeviceKey.generate()
+        device = SHA256.hash(key.spki)
         readiness = try Readiness(descriptor: descriptor.raw, queue: executor.queue)
         stream = try TLSStream(
-            context: try TLSContext(key: deviceKey), role: .client, descriptor: descriptor)
+            context: try TLSContext(key: key), role: .client, descriptor: descriptor)
         while true {
             let progress = try stream.handshake()
             if progress == .done { break }
@@ -34,26 +38,38 @@ actor RawPeer {
         }
     }
 
-    /// Proves, and exchanges hellos.
-    func enter() async throws {
-        let exporter = try stream.exportKeyingMaterial(
-            label: "EXPORTER-chute-prove-1", context: [], count: 32)
-        let server = DeviceID(publicKey: stream.peerSPKI)
-        let mac = key.sessionProof(
-            isClient: true, client: device, server: server, exporter: exporter)
-        try await send(FrameType.prove.rawValue, Proof.sharedKey(mac).cbor.encoded())
+    /// Proves that it holds the 32 bytes of a shared key, and exchanges hellos.
+    package func enter(key: [UInt8]) async throws {
+        try await send(.prove, .map([0: .unsigned(1), 1: .bytes(proof(key))]))
         try await next(.prove)
-        let hello = Hello(instance: .random(in: 0 ... .max), cursor: nil, counter: 0)
-        try await send(FrameType.hello.rawValue, hello.cbor.encoded())
+        let instance = UInt64.random(in: 0 ... .max)
+        try await send(
+            .hello, .map([0: .unsigned(1), 1: .unsigned(instance), 2: .unsigned(0)]))
         try await next(.hello)
     }
 
-    func send(_ type: UInt8, _ payload: [UInt8]) async throws {
+    private func proof(_ key: [UInt8]) throws -> [UInt8] {
+        func derive(_ label: String, _ context: [UInt8]) -> [UInt8] {
+            SHA256.deriveKey(from: key, info: Array(label.utf8) + [0] + context)
+        }
+        let exporter = try stream.exportKeyingMaterial(
+            label: "EXPORTER-chute-prove-1", context: [], count: 32)
+        let ends = device + SHA256.hash(stream.peerSPKI) + exporter
+        return SHA256.authenticationCode(
+            for: derive("chute shared space 1", []) + ends,
+            key: derive("chute prove client 1", ends))
+    }
+
+    package func send(_ type: Frame, _ payload: CBOR) async throws {
+        try await send(type.rawValue, payload.encoded())
+    }
+
+    package func send(_ type: UInt8, _ payload: [UInt8]) async throws {
         let count = withUnsafeBytes(of: UInt32(payload.count + 1).bigEndian, Array.init)
         try await write(count + [type] + payload)
     }
 
-    func write(_ bytes: [UInt8]) async throws {
+    package func write(_ bytes: [UInt8]) async throws {
         var sent = 0
         while sent < bytes.count {
             let result = try bytes.withUnsafeBytes {
@@ -69,7 +85,7 @@ actor RawPeer {
 
     /// Reads until a frame of this type came.
     @discardableResult
-    func next(_ type: FrameType) async throws -> [UInt8] {
+    package func next(_ type: Frame) async throws -> [UInt8] {
         while true {
             while received.count >= 4 {
                 let count = received[..<4].reduce(0) { $0 << 8 | Int($1) } + 4
@@ -83,7 +99,7 @@ actor RawPeer {
     }
 
     /// Reads until the other end hangs up.
-    func isEnded() async throws -> Bool {
+    package func isEnded() async throws -> Bool {
         while try await readMore() {}
         return true
     }
