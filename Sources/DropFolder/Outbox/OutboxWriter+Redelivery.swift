@@ -2,9 +2,9 @@ import ChuteKit
 import ChuteSystem
 
 extension OutboxWriter {
-    /// Fetches again what was removed or refused; the number of files.
+    /// Fetches again what was removed or refused, or notes to do so once the outbox is there; the
+    /// number of files.
     func redeliver(_ target: BytePath) async throws -> Int {
-        guard let place = placeInUse() else { return 0 }
         let (root, collection, path) = (root, folder.collection, record.path)
         let prefix = folderKey(root)
         let relative = target.relative(to: path) ?? target
@@ -19,6 +19,7 @@ extension OutboxWriter {
                 }
         }
         guard !due.isEmpty else { return 0 }
+        guard let place = placeInUse() else { return try await postpone(due) }
         let (rules, start) = (rules, place.staging.start)
         let needed = due.reduce(0 as UInt64) { $0 + $1.attachment.byteCount }
         let space = try await availableSpace(place, for: needed)
@@ -38,5 +39,20 @@ extension OutboxWriter {
         }
         promises.add(taken, to: root)
         return count
+    }
+
+    /// Lets these wait as what could not be taken: that is tried again by itself.
+    private func postpone(_ due: [DeliveryRecord]) async throws -> Int {
+        try await chute.store.write { transaction in
+            for record in due {
+                var waiting = record
+                waiting.copy = nil
+                waiting.state = .waiting
+                waiting.reason = SkipReason.notMounted.rawValue
+                waiting.detail = "comes again once the outbox is there"
+                try transaction.put(waiting)
+            }
+            return due.count
+        }
     }
 }

@@ -45,18 +45,23 @@ final class WriterBench: Sendable {
         chute.attach(root: root, path: outbox, mark: folder.identity.markPrefix)
     }
 
+    /// Calls `body` with a bench in a temporary folder.
+    static func with(
+        _ change: (inout FolderSettings) -> Void = { _ in },
+        _ body: (WriterBench) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { top in
+            try await body(WriterBench(in: top, change))
+        }
+    }
+
     // MARK: The writer
 
     /// Runs a writer, as one start of the agent, while `body` runs.
     func withWriter(
         locks: FolderLocks = FolderLocks(), _ body: (OutboxWriter) async throws -> Void
     ) async throws {
-        let key = key
-        let record = try await chute.reader.read { try $0.row(FolderRecord.self, key) }
-        let writer = try OutboxWriter(
-            chute: chute, folder: settings, record: #require(record),
-            promises: SpacePromises(outboxes: [root]), locks: locks,
-            log: Log(showsPriority: false))
+        let writer = try await writer(locks: locks)
         let running = Task { try await writer.run() }
         let result: Result<Void, any Error>
         do { result = .success(try await body(writer)) } catch { result = .failure(error) }
@@ -64,6 +69,16 @@ final class WriterBench: Sendable {
         let end = await running.result
         try result.get()
         if case .failure(let error) = end, !(error is CancellationError) { throw error }
+    }
+
+    /// A writer that does not run.
+    func writer(locks: FolderLocks = FolderLocks()) async throws -> OutboxWriter {
+        let key = key
+        let record = try await chute.reader.read { try $0.row(FolderRecord.self, key) }
+        return try OutboxWriter(
+            chute: chute, folder: settings, record: #require(record),
+            promises: SpacePromises(outboxes: [root]), locks: locks,
+            log: Log(showsPriority: false))
     }
 
     /// Fills the staged files of all wants and says so, as the fetcher would.
