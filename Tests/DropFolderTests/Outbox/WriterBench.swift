@@ -214,9 +214,12 @@ final class WriterBench: Sendable {
     /// `<start>/<name>` of all files in staging.
     func staged() throws -> [BytePath] {
         let all = try Folder(at: outbox.appending(".chute/staging"))
-        return try all.entries().map(\.name).flatMap { start in
-            try all.folder(at: start).entries().map { start.appending($0.name) }
+        var found: [BytePath] = []
+        // One that is reaped since it was listed has nothing.
+        for start in try all.entries().map(\.name) where try all.status(of: start) != nil {
+            found += try all.folder(at: start).entries().map { start.appending($0.name) }
         }
+        return found
     }
 }
 

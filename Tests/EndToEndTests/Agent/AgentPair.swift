@@ -72,8 +72,13 @@ extension AgentHome {
         } holds: {
             try Set(FolderTree.paths(below: outbox)) == names
         }
-        let found = try FolderTree(of: outbox)
-        guard found == expected else {
+        // A name that was there before may have its former bytes for a moment.
+        do {
+            try await eventually(within: limit, "the bytes in the outbox of \(name)") {
+                try FolderTree(of: outbox) == expected
+            }
+        } catch is NeverHappened {
+            let found = try FolderTree(of: outbox)
             throw NeverHappened(
                 what:
                     "the bytes that were dropped in the outbox of \(name): expected \(expected), found \(found)"
