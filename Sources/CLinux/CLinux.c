@@ -9,6 +9,7 @@
 #include <linux/stat.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -88,6 +89,34 @@ int chute_file_system_type(int descriptor, uint64_t *type, uint64_t *id) {
 }
 int chute_read_lease(int descriptor, int take) { return fcntl(descriptor, F_SETLEASE, take ? F_RDLCK : F_UNLCK); }
 int chute_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+const uint32_t chute_EPOLLIN = EPOLLIN, chute_EPOLLOUT = EPOLLOUT;
+const uint32_t chute_EPOLL_ENDED = EPOLLHUP | EPOLLERR | EPOLLRDHUP;
+
+static int epoll_change(int epoll, int operation, int descriptor, uint32_t events, uint64_t token) {
+    struct epoll_event event = {.events = events | EPOLLONESHOT, .data.u64 = token};
+    return epoll_ctl(epoll, operation, descriptor, &event);
+}
+
+int chute_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
+int chute_epoll_add(int epoll, int descriptor, uint64_t token) {
+    return epoll_change(epoll, EPOLL_CTL_ADD, descriptor, 0, token);
+}
+int chute_epoll_arm(int epoll, int descriptor, uint32_t events, uint64_t token) {
+    return epoll_change(epoll, EPOLL_CTL_MOD, descriptor, events, token);
+}
+int chute_epoll_remove(int epoll, int descriptor) {
+    return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL);
+}
+int chute_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int capacity) {
+    struct epoll_event found[64];
+    int count = epoll_wait(epoll, found, capacity < 64 ? capacity : 64, -1);
+    for (int i = 0; i < count; i++) {
+        tokens[i] = found[i].data.u64;
+        events[i] = found[i].events;
+    }
+    return count;
+}
 int chute_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 int chute_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 ssize_t chute_getrandom(void *buffer, size_t count) { return getrandom(buffer, count, 0); }

@@ -28,7 +28,7 @@ package actor RawPeer {
         let descriptor = try await Socket.connect(to: socketAddress)
         let key = try DeviceKey.generate()
         device = SHA256.hash(key.spki)
-        readiness = try Readiness(descriptor: descriptor.raw, queue: executor.queue)
+        readiness = try Readiness(descriptor: descriptor.raw)
         stream = try TLSStream(
             context: try TLSContext(key: key), role: .client, descriptor: descriptor)
         while true {

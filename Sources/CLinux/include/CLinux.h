@@ -33,6 +33,12 @@ int chute_allocate(int descriptor, int64_t offset, int64_t count);
 int chute_file_system_type(int descriptor, uint64_t *type, uint64_t *id);
 int chute_read_lease(int descriptor, int take);
 int chute_eventfd(void);
+extern const uint32_t chute_EPOLLIN, chute_EPOLLOUT, chute_EPOLL_ENDED; // the last: HUP, ERR, RDHUP
+int chute_epoll(void);
+int chute_epoll_add(int epoll, int descriptor, uint64_t token);          // watched once armed
+int chute_epoll_arm(int epoll, int descriptor, uint32_t events, uint64_t token); // for one event
+int chute_epoll_remove(int epoll, int descriptor);
+int chute_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int capacity);
 int chute_accept(int listener);
 int chute_pidfd_open(int process);
 ssize_t chute_getrandom(void *buffer, size_t count);

@@ -70,8 +70,7 @@ actor PeerSession {
         self.side = side
         address = stream.address
         transport = stream.transport
-        let readiness = try Readiness(
-            descriptor: stream.descriptor.raw, queue: executor.queue)
+        let readiness = try Readiness(descriptor: stream.descriptor.raw)
         channel = FrameChannel(
             stream: try TLSStream(
                 context: context.tls, role: side.isClient ? .client : .server,

@@ -1,5 +1,4 @@
 import ChuteSystem
-@preconcurrency import Dispatch
 import Glibc
 
 /// Streams over TCP, at addresses that the configuration gives.
@@ -7,7 +6,6 @@ struct TCPTransport: StreamTransport {
     let name = "tcp"
     /// How many ports after the given one are tried; 0 for an address that was asked for.
     let portRange: Int
-    private let queue = DispatchQueue(label: "chute.tcp")
 
     init(portRange: Int = 0) { self.portRange = portRange }
 
@@ -44,7 +42,7 @@ struct TCPTransport: StreamTransport {
         let socket = try bind(address)
         listening(.listening(socket.address.description))
         let raw = socket.descriptor.raw
-        let readiness = try Readiness(descriptor: raw, queue: queue)
+        let readiness = try Readiness(descriptor: raw)
         defer { readiness.close() }
         while await readiness.wait(.read) {
             do throws(SystemError) {

@@ -1,108 +1,113 @@
-@preconcurrency package import Dispatch
 import Glibc
 import Synchronization
 
 /// Waits until a descriptor can be read or written, without holding a thread.
 ///
 /// ## Concurrency
-/// Any tasks may wait. The Dispatch sources are
-/// touched only under the lock; they watch duplicates, which their cancel handlers close, so
-/// that the owner may close its own descriptor at any time.
+/// Any tasks may wait. The poller's thread resumes them; what crosses lies under the lock. A
+/// duplicate of the descriptor is watched, so that the owner may close its own at any time.
 package final class Readiness: Sendable {
     package enum Direction: Sendable { case read, write }
 
-    private struct Watch {
-        // Not Sendable; guarded by the lock of `state`.
-        nonisolated(unsafe) let source: any DispatchSourceProtocol
-        var isArmed = false
-        var waiters: [CheckedContinuation<Bool, Never>] = []
-    }
+    private typealias Waiter = CheckedContinuation<Bool, Never>
 
     private struct State {
-        var read: Watch
-        var write: Watch
-        var isClosed = false
+        var readers: [Waiter] = []
+        var writers: [Waiter] = []
+        /// `nil` once it is closed.
+        var token: UInt64?
 
-        subscript(direction: Direction) -> Watch {
-            get { direction == .read ? read : write }
-            set { if direction == .read { read = newValue } else { write = newValue } }
+        /// What the waiters wait for.
+        var events: Poller.Events {
+            var events: Poller.Events = []
+            if !readers.isEmpty { events.insert(.readable) }
+            if !writers.isEmpty { events.insert(.writable) }
+            return events
+        }
+
+        mutating func takeAll() -> [Waiter] {
+            defer { (readers, writers) = ([], []) }
+            return readers + writers
         }
     }
 
-    private let state: Mutex<State>
+    private let raw: Int32
+    private let state = Mutex(State())
 
-    /// Watches `descriptor`, events arriving on `queue`. Throws `EMFILE` where there are no
-    /// more descriptors.
-    package init(descriptor: Int32, queue: DispatchQueue) throws(SystemError) {
-        func duplicate() throws(SystemError) -> Int32 {
-            try retrying("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
-        }
-        let forReading = try duplicate()
-        let forWriting: Int32
-        do throws(SystemError) { forWriting = try duplicate() } catch {
-            Glibc.close(forReading)
+    /// Watches `descriptor`, a socket or pipe. Throws `EMFILE` where there are no more
+    /// descriptors.
+    package init(descriptor: Int32) throws(SystemError) {
+        raw = try retrying("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+        do throws(SystemError) {
+            let token = try Poller.shared.add(raw) { [weak self] in self?.happened($0) }
+            state.withLock { $0.token = token }
+        } catch {
+            Glibc.close(raw)
             throw error
         }
-        let read = DispatchSource.makeReadSource(fileDescriptor: forReading, queue: queue)
-        let write = DispatchSource.makeWriteSource(fileDescriptor: forWriting, queue: queue)
-        read.setCancelHandler { @Sendable in Glibc.close(forReading) }
-        write.setCancelHandler { @Sendable in Glibc.close(forWriting) }
-        state = Mutex(State(read: Watch(source: read), write: Watch(source: write)))
-        read.setEventHandler { @Sendable [weak self] in self?.fired(.read) }
-        write.setEventHandler { @Sendable [weak self] in self?.fired(.write) }
     }
 
     deinit { close() }
 
-    /// Suspends until the descriptor is ready; `false` once `close` was called or the task is
-    /// cancelled. Ready can be wrong: try, and wait again.
+    /// Suspends until the descriptor is ready; `false` once `close` was called, the task is
+    /// cancelled or the system refuses to watch. Ready can be wrong: try, and wait again.
     package func wait(_ direction: Direction) async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let now: Bool? = state.withLock { state in
-                    if state.isClosed || Task.isCancelled { return false }
-                    state[direction].waiters.append(continuation)
-                    if !state[direction].isArmed {
-                        state[direction].isArmed = true
-                        state[direction].source.resume()
+                let isWaiting = state.withLock { state in
+                    guard let token = state.token, !Task.isCancelled else { return false }
+                    switch direction {
+                    case .read: state.readers.append(continuation)
+                    case .write: state.writers.append(continuation)
                     }
-                    return nil
+                    do throws(SystemError) {
+                        try Poller.shared.arm(raw, token, for: state.events)
+                        return true
+                    } catch {
+                        switch direction {
+                        case .read: state.readers.removeLast()
+                        case .write: state.writers.removeLast()
+                        }
+                        return false
+                    }
                 }
-                if let now { continuation.resume(returning: now) }
+                if !isWaiting { continuation.resume(returning: false) }
             }
         } onCancel: {
             close()
         }
     }
 
-    private func fired(_ direction: Direction) {
-        let waiters = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
-            guard !state.isClosed else { return [] }
-            if state[direction].isArmed {
-                state[direction].isArmed = false
-                state[direction].source.suspend()
+    private func happened(_ events: Poller.Events) {
+        let (ready, isBroken) = state.withLock { state -> (ready: [Waiter], isBroken: Bool) in
+            guard let token = state.token else { return ([], false) }
+            var ready: [Waiter] = []
+            if !events.isDisjoint(with: [.readable, .ended]) {
+                ready += state.readers
+                state.readers = []
             }
-            defer { state[direction].waiters = [] }
-            return state[direction].waiters
+            if !events.isDisjoint(with: [.writable, .ended]) {
+                ready += state.writers
+                state.writers = []
+            }
+            guard !state.events.isEmpty else { return (ready, false) }
+            do throws(SystemError) {
+                try Poller.shared.arm(raw, token, for: state.events)
+                return (ready, false)
+            } catch { return (ready, true) }
         }
-        for waiter in waiters { waiter.resume(returning: true) }
+        for waiter in ready { waiter.resume(returning: true) }
+        if isBroken { close() }  // nobody would wake the others
     }
 
     /// Ends all waiting, now and later. Idempotent.
     package func close() {
-        let waiters = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
-            guard !state.isClosed else { return [] }
-            state.isClosed = true
-            var waiters: [CheckedContinuation<Bool, Never>] = []
-            for direction in [Direction.read, .write] {
-                // A source must not be suspended when it is cancelled and let go.
-                if !state[direction].isArmed { state[direction].source.resume() }
-                state[direction].isArmed = true
-                state[direction].source.cancel()
-                waiters += state[direction].waiters
-                state[direction].waiters = []
-            }
-            return waiters
+        let waiters = state.withLock { state -> [Waiter] in
+            guard let token = state.token else { return [] }
+            state.token = nil
+            Poller.shared.remove(raw, token)
+            Glibc.close(raw)
+            return state.takeAll()
         }
         for waiter in waiters { waiter.resume(returning: false) }
     }

@@ -86,7 +86,7 @@ package enum Socket {
         var failure: any Error = ResolutionError(host: address.host, reason: "no address")
         for candidate in candidates {
             do {
-                return try await connect(to: candidate, named: address, timeout, queue)
+                return try await connect(to: candidate, named: address, timeout)
             } catch let error as CancellationError {
                 throw error
             } catch { failure = error }
@@ -95,8 +95,7 @@ package enum Socket {
     }
 
     private static func connect(
-        to resolved: ResolvedAddress, named address: SocketAddress, _ timeout: Duration,
-        _ queue: DispatchQueue
+        to resolved: ResolvedAddress, named address: SocketAddress, _ timeout: Duration
     ) async throws -> FileDescriptor {
         let socket = try make(resolved.family)
         let raw = socket.raw
@@ -107,7 +106,7 @@ package enum Socket {
         let result = resolved.withPointer { Glibc.connect(raw, $0, $1) }
         if result != 0, errno != EINPROGRESS { throw SystemError.current("connect", path) }
         if result != 0 {
-            let readiness = try Readiness(descriptor: raw, queue: queue)
+            let readiness = try Readiness(descriptor: raw)
             let clock = Task {
                 try await Task.sleep(for: timeout)
                 readiness.close()

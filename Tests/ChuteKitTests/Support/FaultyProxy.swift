@@ -1,5 +1,4 @@
 import ChuteSystem
-@preconcurrency import Dispatch
 import Glibc
 import Synchronization
 import TestSupport
@@ -21,7 +20,6 @@ final class FaultyProxy: Sendable {
     private let faults: Mutex<Faults>
     private let count = Atomic<Int>(0)
     private let running = Mutex<Task<Void, Never>?>(nil)
-    private let queue = DispatchQueue(label: "test.proxy")
 
     var connectionCount: Int { count.load(ordering: .relaxed) }
 
@@ -46,7 +44,7 @@ final class FaultyProxy: Sendable {
 
     private func accept(_ listener: consuming FileDescriptor) async {
         let raw = listener.raw
-        guard let readiness = try? Readiness(descriptor: raw, queue: queue) else { return }
+        guard let readiness = try? Readiness(descriptor: raw) else { return }
         defer { readiness.close() }
         await withTaskGroup(of: Void.self) { group in
             while await readiness.wait(.read) {
@@ -64,8 +62,8 @@ final class FaultyProxy: Sendable {
     private func pump(_ dialer: consuming FileDescriptor, _ faults: Faults) async {
         guard let address = SocketAddress(target),
             let other = try? await Socket.connect(to: address),
-            let one = try? Readiness(descriptor: dialer.raw, queue: queue),
-            let two = try? Readiness(descriptor: other.raw, queue: queue)
+            let one = try? Readiness(descriptor: dialer.raw),
+            let two = try? Readiness(descriptor: other.raw)
         else { return }
         let (left, right) = (dialer.raw, other.raw)
         await withTaskGroup(of: Void.self) { group in
