@@ -71,13 +71,15 @@ actor Fetcher {
             let ids = Array(paused.keys)
             let gone = try await reader.read { try $0.missingWants(among: ids) }
             let again = ids.sorted().compactMap { paused.removeValue(forKey: $0) }
+            defer { roots.close() }
             for want in again where !gone.contains(want.id) {
-                carryOut(try await start(want, isLocal: false))
+                carryOut(try await start(want, isLocal: false, mayBeStaged: true))
             }
         }
     }
 
     private func takeUpWants() async throws {
+        defer { roots.close() }
         while true {
             let after = lastWant
             let (wants, local) = try await reader.read { snapshot in
@@ -138,7 +140,7 @@ actor Fetcher {
 
     /// Begins with a want; what is to be asked for by that.
     private func start(
-        _ want: Want, isLocal: Bool
+        _ want: Want, isLocal: Bool, mayBeStaged: Bool = false
     ) async throws -> [FetchPlanner.Assignment] {
         let attachment = want.attachment
         if let transfer = transfers[attachment] {
@@ -158,7 +160,7 @@ actor Fetcher {
         guard transfers[attachment] == nil else { return try await start(want, isLocal: false) }
         let transfer = FetchTransfer(want: want, layer: layer)
         transfers[attachment] = transfer
-        let mayBeStaged = isFirstRound || want.part == .rest
+        let mayBeStaged = mayBeStaged || isFirstRound || want.part == .rest
         let staged = mayBeStaged ? transfer.stagedPieces(in: roots) : []
         let assignments = planner.add(
             attachment,

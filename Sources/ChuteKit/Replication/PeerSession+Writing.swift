@@ -157,7 +157,9 @@ extension PeerSession {
         guard !interests.isEmpty else { return }
         let wanted = interests
         let here = try await context.reader.read { snapshot in
-            try wanted.filter { try !snapshot.locations(of: $0).isEmpty }
+            try wanted.filter {
+                try snapshot.isNamed($0) && !snapshot.locations(of: $0).isEmpty
+            }
         }
         var holdings = here.map { Holding(attachment: $0) }
         interests.subtract(here)

@@ -216,6 +216,8 @@ actor PeerSession {
         sentThrough = start
         learnedBefore = last
         try await context.store.write { try $0.noteCounter(hello.counter) }
+        // One that was replaced meanwhile must not stand in the place of the one that stays.
+        if let ending { throw SessionEnd.said(ending) }
         context.fetcher.connected(peer, through: self)
         defer { context.fetcher.disconnected(peer, through: self, partials: takePartials()) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -228,7 +230,10 @@ actor PeerSession {
                 channel.close()
                 wakeups.close()
             }
-            try await group.next()
+            do { try await group.next() } catch {
+                // Its own end closes the channel, which is what the reader then meets.
+                throw ending.map(SessionEnd.said) ?? error
+            }
         }
         if let ending { throw SessionEnd.said(ending) }
     }

@@ -32,7 +32,7 @@ extension InboxTaker {
             }
         }
         for record in back { try await bringBack(record, aside, isVerified: true) }
-        do throws(SystemError) { if !gone.isEmpty { try aside.folder.sync() } } catch {
+        do throws(SystemError) { if !gone.isEmpty { try aside.folder.syncNames() } } catch {
             // The next start finds them aside again, and what to do about it in their records.
             return log.warning("after_ingest: \(error)")
         }
@@ -102,6 +102,8 @@ extension InboxTaker {
             throw SystemError(code: ENOENT, call: "move", path: record.path)
         }
         if let copy = record.copy, try target.has(copy) {
+            // A crash may have come between its name and the sync of that.
+            try target.makeDurable(copy)
             try aside.folder.remove(record.name)
             return
         }
@@ -121,24 +123,42 @@ extension InboxTaker {
     ) async throws {
         let file = try aside.folder.open(record.name, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         let copy = try target.stage(file, as: record.name)
+        let moved: MovedCopy
         do {
             guard try digest(of: copy, record.attachment.byteCount) == record.attachment else {
                 throw SystemError(code: EIO, call: "copy", path: record.path)
             }
-            var noted = record
-            var number = 1
-            repeat {
-                noted.copy = MovedCopy(
-                    path: try target.freeName(for: record.path, from: &number),
-                    identity: InodeIdentity(try copy.status()))
-                // Recorded before it has a name: after a crash it is not copied twice.
-                try await chute.store.write { [noted] in try $0.put(noted) }
-            } while try !target.publish(record.name, to: noted.copy?.path ?? record.path)
+            moved = try await name(copy, record, target)
         } catch {
             try target.discard(record.name)
             throw error
         }
-        try aside.folder.remove(record.name)
+        do throws(SystemError) {
+            try target.makeDurable(moved)
+            try aside.folder.remove(record.name)
+        } catch {
+            // The original goes back to its name: with the copy there would be two, and one more
+            // after each attempt.
+            try target.takeBack(moved)
+            throw error
+        }
+    }
+
+    /// Gives a staged copy the first free name. It is recorded before it has that: after a crash
+    /// it is not copied twice.
+    private func name(
+        _ copy: borrowing FileDescriptor, _ record: TakeRecord, _ target: MoveTarget
+    ) async throws -> MovedCopy {
+        let identity = InodeIdentity(try copy.status())
+        var number = 1
+        while true {
+            let moved = MovedCopy(
+                path: try target.freeName(for: record.path, from: &number), identity: identity)
+            var noted = record
+            noted.copy = moved
+            try await chute.store.write { [noted] in try $0.put(noted) }
+            if try target.publish(record.name, to: moved.path) { return moved }
+        }
     }
 }
 

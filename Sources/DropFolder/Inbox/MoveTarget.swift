@@ -42,8 +42,8 @@ package final class MoveTarget: Sendable {
             number += 1
             do throws(SystemError) {
                 try folder.renameExclusively(name, to: candidate, in: place.folder)
-                try place.folder.sync()
-                try folder.sync()
+                try place.folder.syncNames()
+                try folder.syncNames()
                 return place.path.appending(candidate)
             } catch {
                 guard error.exists else { throw error }
@@ -73,7 +73,7 @@ package final class MoveTarget: Sendable {
             }
             try copy.setModified(status.modified)
             try copy.sync()
-            try copies.sync()
+            try copies.syncNames()
         } catch {
             try copies.remove(name)
             throw error
@@ -114,7 +114,7 @@ package final class MoveTarget: Sendable {
         }
     }
 
-    /// Gives a staged copy its name, and syncs; `false` where that was taken meanwhile.
+    /// Gives a staged copy its name; `false` where that was taken meanwhile. Not synced.
     package func publish(_ name: BytePath, to path: BytePath) throws(SystemError) -> Bool {
         let copies = try root.privateFolder(Self.copies)
         let parent = try root.folder.folder(at: path.parent)
@@ -124,9 +124,19 @@ package final class MoveTarget: Sendable {
             guard error.exists else { throw error }
             return false
         }
-        try parent.sync()
-        try copies.sync()
         return true
+    }
+
+    /// Makes the name that a copy got survive a power cut: before that its original stays.
+    package func makeDurable(_ copy: MovedCopy) throws(SystemError) {
+        try root.folder.folder(at: copy.path.parent).syncNames()
+        try root.privateFolder(Self.copies).syncNames()
+    }
+
+    /// Removes a copy that got its name, if it still is that very one.
+    package func takeBack(_ copy: MovedCopy) throws(SystemError) {
+        guard try has(copy) else { return }
+        try root.folder.folder(at: copy.path.parent).remove(copy.path.lastComponent)
     }
 
     /// Whether this very copy has its name.
@@ -154,7 +164,7 @@ package final class MoveTarget: Sendable {
                 let name = BytePath(
                     bytes: OutboxNaming.candidate(component, number, isFolder: true))
                 number += 1
-                if try current.makeFolder(name) { try current.sync() }
+                if try current.makeFolder(name) { try current.syncNames() }
                 do throws(SystemError) { current = try current.folder(at: name) } catch {
                     guard error.code == ENOTDIR || error.code == ELOOP else { throw error }
                     continue

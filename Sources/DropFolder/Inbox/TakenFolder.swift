@@ -28,7 +28,7 @@ package final class TakenFolder: Sendable {
     private static func make(
         _ name: BytePath, in folder: borrowing Folder
     ) throws(SystemError) -> Folder {
-        if try folder.makeFolder(name, mode: 0o700) { try folder.sync() }
+        if try folder.makeFolder(name, mode: 0o700) { try folder.syncNames() }
         return try folder.folder(at: name)
     }
 
@@ -64,7 +64,7 @@ package final class TakenFolder: Sendable {
 
     /// Syncs this folder, then those of the inbox that files were taken from.
     package func sync(after paths: some Sequence<BytePath>) throws(SystemError) {
-        try folder.sync()
+        try folder.syncNames()
         for parent in Set(paths.map(\.parent)) {
             do throws(SystemError) { try inbox.folder.folder(at: parent).sync() } catch {
                 guard error.isNotFound else { throw error }  // it went, and with it all names
@@ -103,8 +103,8 @@ package final class TakenFolder: Sendable {
                 else { continue }
                 try folder.remove(name)
             }
-            try parent.sync()
-            try folder.sync()
+            try parent.syncNames()
+            try folder.syncNames()
             return path.parent.appending(candidate)
         }
     }
@@ -114,7 +114,7 @@ package final class TakenFolder: Sendable {
         var current = try inbox.folder.duplicate()
         for component in path.components {
             let name = BytePath(bytes: component)
-            if try current.makeFolder(name) { try current.sync() }
+            if try current.makeFolder(name) { try current.syncNames() }
             current = try current.folder(at: name)
         }
         return current
@@ -123,6 +123,6 @@ package final class TakenFolder: Sendable {
     /// Removes a file aside, for good. Synced.
     package func remove(_ name: BytePath) throws(SystemError) {
         try folder.remove(name)
-        try folder.sync()
+        try folder.syncNames()
     }
 }

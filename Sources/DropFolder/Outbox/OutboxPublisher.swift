@@ -102,9 +102,6 @@ package final class OutboxPublisher {
     }
 
     static func syncFolder(_ folder: borrowing Folder) throws(SystemError) {
-        do throws(SystemError) { try folder.sync() } catch {
-            // Some FUSE file systems have no sync for folders; there is nothing to wait for.
-            guard error.code == EINVAL || error.code == ENOSYS else { throw error }
-        }
+        try folder.syncNames()
     }
 }

@@ -21,38 +21,44 @@ extension OutboxWriter {
         guard !due.isEmpty else { return 0 }
         guard let place = placeInUse() else { return try await postpone(due) }
         let (rules, start) = (rules, place.staging.start)
-        let needed = due.reduce(0 as UInt64) { $0 + $1.attachment.byteCount }
-        let space = try await availableSpace(place, for: needed)
-        let (count, taken) = try await chute.store.write { transaction in
+        let space = try await availableSpace(place, for: Self.sum(due.map(\.attachment)))
+        let (count, taken, dropped) = try await chute.store.write { transaction in
             var writing = DeliveryWriting(
                 transaction, root: root, start: start, rules: rules, budget: space)
             var count = 0
             for record in due {
-                guard let document = try transaction.document(record.document, in: collection)
+                guard var known = try transaction.row(DeliveryRecord.self, record.key),
+                    known == record,
+                    let document = try transaction.document(record.document, in: collection)
                 else { continue }
-                var known = record
-                known.copy = nil
+                // Of a refused version the one before is still there, and is replaced.
+                if known.state == .removed { known.copy = nil }
                 try writing.fetch(document, known)
                 count += 1
             }
-            return (count, writing.budget.used)
+            return (count, writing.budget.used, writing.dropped)
         }
         promises.add(taken, to: root)
+        try await discard(dropped)
         return count
     }
 
     /// Lets these wait as what could not be taken: that is tried again by itself.
     private func postpone(_ due: [DeliveryRecord]) async throws -> Int {
         try await chute.store.write { transaction in
+            var count = 0
             for record in due {
-                var waiting = record
-                waiting.copy = nil
+                guard var waiting = try transaction.row(DeliveryRecord.self, record.key),
+                    waiting == record
+                else { continue }
+                if waiting.state == .removed { waiting.copy = nil }
                 waiting.state = .waiting
                 waiting.reason = SkipReason.notMounted.rawValue
                 waiting.detail = "comes again once the outbox is there"
                 try transaction.put(waiting)
+                count += 1
             }
-            return due.count
+            return count
         }
     }
 }

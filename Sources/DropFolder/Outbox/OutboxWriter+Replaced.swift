@@ -43,13 +43,14 @@ extension OutboxWriter {
         let (root, collection, own) = (root, folder.collection, chute.device)
         let (record, isAtMember) = try await chute.reader.read { snapshot in
             let key = DeliveryRecord.key(root: root, row.document)
+            let members = Set(try snapshot.members().map(\.id)).subtracting([own])
             let receipts = try snapshot.document(row.document, in: collection).map {
                 try snapshot.receipts(for: $0)
             }
             return (
                 try snapshot.row(DeliveryRecord.self, key),
                 receipts?.contains { device, receipt in
-                    device != own && receipt.state == .delivered && !receipt.isRemoved
+                    members.contains(device) && receipt.state == .delivered && !receipt.isRemoved
                 } ?? false
             )
         }

@@ -178,14 +178,15 @@ actor OutboxWriter {
             }
             place = Place(publisher: publisher, staging: try StagingFolder.make(in: root))
         } catch {
+            locks.release(record.root)
             return wait("\(error)", error.isUnwritable ? .unwritable : .notMounted)
         }
-        isWaiting = false
         if let start = place?.staging.start {
             let made = StagingRecord(root: root, start: start)
             try await chute.store.write { try $0.put(made) }
         }
         try await recover()
+        isWaiting = false
         if !unplaced.isEmpty { events.post(.fetched(unplaced)) }
         unplaced = []
     }
