@@ -22,6 +22,7 @@ package actor RawPeer {
 
     /// Connects with a key that nobody has seen before, as far as TLS goes.
     package init(at address: String) async throws {
+        ignoreSignals()  // the other end may hang up at any time
         guard let socketAddress = SocketAddress(address) else {
             throw NeverHappened(what: "an address")
         }

@@ -86,6 +86,16 @@ extension AgentHome {
         }
     }
 
+    /// Waits until the outbox holds exactly these files, also where earlier versions of them are
+    /// there already. For small ones: all are read again and again.
+    func awaitVersions(_ expected: FolderTree) async throws {
+        try await eventually(within: .seconds(60), "these versions in the outbox of \(name)") {
+            "expected \(expected), found \(try FolderTree(of: outbox))"
+        } holds: {
+            try FolderTree(of: outbox) == expected
+        }
+    }
+
     /// Waits until every peer said for every document what it did with it.
     func awaitReceipts(_ count: Int, within limit: Duration = .seconds(30)) async throws {
         try await eventually(within: limit, "\(count) receipts at \(name)") {

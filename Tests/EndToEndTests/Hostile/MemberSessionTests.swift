@@ -33,7 +33,11 @@ struct MemberSessionTests {
         var random = SeededGenerator(seed: seed)
         let photo = SampleFiles.photo(2_000_000, using: &random)
         try pair.laptop.drop(photo, as: "good.jpg")
-        try await pair.pi.awaitOutbox(FolderTree(files: ["laptop/good.jpg": .init(photo)]))
+        do {
+            try await pair.pi.awaitOutbox(FolderTree(files: ["laptop/good.jpg": .init(photo)]))
+        } catch {
+            throw NeverHappened(what: "\(error); \(try agent.log.suffix(4000))")
+        }
         try await eventually("the receipt, and no transfer") {
             "\(try await pair.laptop.status())"
         } holds: {

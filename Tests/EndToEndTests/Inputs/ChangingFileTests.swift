@@ -123,6 +123,17 @@ struct ChangingFileTests {
     /// When.
     enum Moment: String, CaseIterable, Sendable { case read, sent, delivered }
 
+    /// What is being received, or was and is of no use any more, with bytes in it. What gets its
+    /// name meanwhile is left out.
+    private func stagedFiles(_ home: AgentHome) -> Set<BytePath> {
+        let staging = home.outbox.appending(".chute/staging")
+        let paths = (try? FolderTree.paths(below: staging)) ?? []
+        return Set(
+            paths.filter { path in
+                (try? FileStatus.of(staging.appending(path)).allocated).map { $0 > 0 } ?? false
+            })
+    }
+
     @Test(arguments: Moment.allCases)
     func `whatever is done to a file, the peer never sees a mixture`(when moment: Moment)
         async throws
@@ -136,12 +147,14 @@ struct ChangingFileTests {
                 var story = FileStory(name: edit.rawValue, base: base, pair: pair)
                 watcher.expect(.init(story.content), as: story.target)
                 watcher.expect(.init(story.content), as: story.backup)
+                let staged = stagedFiles(pair.pi)
                 try pair.laptop.drop(story.content, as: story.name)
                 switch moment {
                 case .read: try await Task.sleep(for: .milliseconds(pause))
                 case .sent:
-                    try await eventually("bytes of \(story.name) are on their way") {
-                        try await pair.pi.status().transfers.contains { $0.done > 0 }
+                    try await eventually("bytes of \(story.name) have come") {
+                        if story.isThere() { return true }  // all of them: too late
+                        return !stagedFiles(pair.pi).subtracting(staged).isEmpty
                     }
                 case .delivered: try await story.awaitCopy()
                 }
@@ -193,7 +206,7 @@ struct ChangingFileTests {
             }
             try inbox.rename("photo.jpg", to: "photo.jpg_original")
             try inbox.rename(temporary, to: "photo.jpg")
-            try await pair.pi.awaitOutbox(
+            try await pair.pi.awaitVersions(
                 FolderTree(files: [
                     "laptop/photo.jpg": .init(photos[1]),
                     "laptop/photo.jpg_original": .init(photos[0]),
@@ -358,6 +371,12 @@ private struct FileStory {
             try inbox.remove(backup)
         case .remove: try inbox.remove(name)
         }
+    }
+
+    /// Whether the pi has any version of it.
+    func isThere() -> Bool {
+        let copy = pair.pi.outbox.appending(target)
+        return copy.withCString { access($0, F_OK) } == 0
     }
 
     /// Waits until the pi has the present content under the name.

@@ -32,11 +32,8 @@ struct ClockTests {
                 try pi.drop(bytes[1], as: BytePath(name))
                 expected.pi.files[BytePath("laptop/\(name)")] = .init(bytes[0])
                 expected.laptop.files[BytePath("pi/\(name)")] = .init(bytes[1])
-                for (home, tree) in [(pi, expected.pi), (laptop, expected.laptop)] {
-                    try await eventually("\(name) at \(home.name)") {
-                        try FolderTree(of: home.outbox) == tree
-                    }
-                }
+                try await pi.awaitVersions(expected.pi)
+                try await laptop.awaitVersions(expected.laptop)
                 for home in [laptop, pi] {
                     try await eventually("\(count) receipts at \(home.name)") {
                         "\(try await home.status().folder as Any)"
