@@ -3,6 +3,8 @@ import ChuteSystem
 
 /// What only the running agent knows.
 extension Agent {
+    private static let shownStalled = 1000
+
     /// Transfers, and how each folder and the transport are.
     func liveStatus() async throws -> Fields {
         var states: [Value] = []
@@ -49,12 +51,14 @@ extension Agent {
                     ]))
             }
         }
+        let stalled = await chute.stalledFetches().sorted().prefix(Self.shownStalled)
         let clocks = await chute.clockLeads().map { device, seconds -> Value in
             .map(["peer": .bytes(device.digest.bytes), "lead": .integer(seconds)])
         }
         return [
             "states": .array(states), "notes": .array(notes), "transfers": .array(transfers),
             "busy": .array(busy), "clocks": .array(clocks),
+            "stalled": .array(stalled.map { .attachment(AttachmentToken(id: $0)) }),
         ]
     }
 }

@@ -82,6 +82,7 @@ package struct StatusReader: Sendable {
                     report.add(path, row.reason, row.detail, skippedLimit)
                 }
             }
+            try addStalled(root, settings, members, snapshot, live, skippedLimit, &report)
         }
         addClocks(live, members, skippedLimit, &report)
         if let inbox = settings.inbox,
@@ -224,7 +225,7 @@ package struct StatusReader: Sendable {
 }
 
 extension StatusReport.FolderState {
-    fileprivate mutating func add(
+    mutating func add(
         _ path: BytePath, _ reason: String, _ detail: String, _ limit: Int
     ) {
         skippedTotal[reason, default: 0] += 1
