@@ -67,7 +67,7 @@ actor Fetcher {
 
     private func retryPaused() async throws {
         while true {
-            try await Task.sleep(for: .seconds(30), tolerance: .seconds(10))
+            try await Task.pause(for: .seconds(30), tolerance: .seconds(10))
             let ids = Array(paused.keys)
             let gone = try await reader.read { try $0.missingWants(among: ids) }
             let again = ids.sorted().compactMap { paused.removeValue(forKey: $0) }
@@ -278,7 +278,7 @@ actor Fetcher {
     }
 
     private nonisolated func enqueue(_ body: @escaping @Sendable (isolated Fetcher) -> Void) {
-        executor.queue.async { @Sendable in
+        executor.async {
             self.assumeIsolated { fetcher in
                 fetcher.ended = []
                 body(fetcher)

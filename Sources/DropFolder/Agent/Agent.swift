@@ -193,18 +193,18 @@ package final class Agent: Sendable {
 
     private func keepProfile() async throws {
         while await chute.listenState == nil, configuration.tcp.listen != .off {
-            try await Task.sleep(for: .milliseconds(50))
+            try await Task.pause(for: .milliseconds(50))
         }
         while true {
             try await publishProfile()
-            try await Task.sleep(for: .seconds(60), tolerance: .seconds(30))
+            try await Task.pause(for: .seconds(60), tolerance: .seconds(30))
         }
     }
 
     /// The addresses for a ticket.
     func ticketAddresses() async throws -> [String] {
         for _ in 0..<40 where await chute.listenState == nil {
-            try await Task.sleep(for: .milliseconds(50))
+            try await Task.pause(for: .milliseconds(50))
         }
         try await publishProfile()
         return try await chute.reader.read { try $0.profile(of: $0.device)?.addresses ?? [] }

@@ -139,9 +139,9 @@ actor InboxTaker {
                 }
             }
             group.addTask {
-                let pause = Duration.seconds(isActing ? 15 : 120)
+                let pause = Duration.seconds(isActing ? 10 : 120)
                 while true {
-                    try await Task.sleep(for: pause, tolerance: pause / 3)
+                    try await Task.pause(for: pause, tolerance: .seconds(10))
                     self.events.post(.tick)
                 }
             }
@@ -167,7 +167,7 @@ actor InboxTaker {
             try await pass()
             // Receipts come in bursts, and each look reads all rows.
             let pause = max(.seconds(1), readingTime * 10)
-            try await Task.sleep(for: pause, tolerance: pause / 4)
+            try await Task.pause(for: pause, tolerance: pause / 4)
         }
     }
 

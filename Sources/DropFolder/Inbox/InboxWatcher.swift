@@ -1,5 +1,4 @@
 package import ChuteSystem
-@preconcurrency import Dispatch
 import Glibc
 import Synchronization
 
@@ -114,11 +113,9 @@ package actor InboxWatcher {
     /// Watches until the task is cancelled.
     package func run() async {
         let signal = signal
-        let timer = DispatchSource.makeTimerSource(queue: executor.queue)
-        timer.setEventHandler { @Sendable in signal.raise() }
-        timer.activate()
+        let alarm = Alarm { signal.raise() }
         defer {
-            timer.cancel()
+            alarm.cancel()
             disarm()
             output.finish()
         }
@@ -131,7 +128,8 @@ package actor InboxWatcher {
                 continue
             }
             let pause = min(nextCheck, root == nil ? nextCheck : nextScan) - clock.now
-            timer.schedule(deadline: .now() + max(pause, .zero).seconds)
+            // While events come, the look at the folder can wait for other work to wake for.
+            alarm.set(after: pause, tolerance: state == .watching ? settings.checkPause : .zero)
             await signal.wait()
         }
     }
@@ -380,12 +378,5 @@ package actor InboxWatcher {
         case .skipped(let path, let reason), .unread(let path, let reason):
             tell(.skipped(path, reason, nil))
         }
-    }
-}
-
-extension Duration {
-    fileprivate var seconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) / 1e18
     }
 }
