@@ -16,28 +16,45 @@ extension OutboxWriter {
             }
             guard let last = page.last else { return }
             after = last.key
-            var gone: [DeliveryRecord] = []
-            var edited: [DeliveryRecord] = []
-            for record in page where record.state == .delivered {
-                guard let copy = record.copy else { continue }
-                let status: FileStatus?
-                do throws(SystemError) {
-                    status = try place.publisher.root.folder.status(of: copy.path)
-                } catch { continue }
-                guard let status, InodeIdentity(status) == copy.fingerprint.identity else {
-                    gone.append(record)
-                    continue
-                }
-                if !CopyFingerprint(status).isSameButChanged(copy.fingerprint) {
-                    edited.append(record)
-                }
-            }
-            guard placeInUse() != nil else { return }  // an unmounted folder says nothing
-            try await note(gone: gone, edited: edited)
+            let delivered = page.filter { $0.state == .delivered }
+            guard let touched = touched(among: delivered, in: place.publisher.root) else { return }
+            try await note(touched)
         }
     }
 
-    private func note(gone: [DeliveryRecord], edited: [DeliveryRecord]) async throws {
+    /// Copies that are not as they were delivered.
+    struct TouchedCopies {
+        /// Not under their names any more.
+        var gone: [DeliveryRecord] = []
+        /// The same files, with other bytes or another time.
+        var edited: [DeliveryRecord] = []
+    }
+
+    /// Looks at the copies of these; `nil` where the outbox is not in place: an unmounted folder
+    /// says nothing. What cannot be looked at counts as untouched. Blocks.
+    func touched(among records: [DeliveryRecord], in outbox: FolderRoot) -> TouchedCopies? {
+        var touched = TouchedCopies()
+        for record in records {
+            guard let copy = record.copy else { continue }
+            let status: FileStatus?
+            do throws(SystemError) { status = try outbox.folder.status(of: copy.path) } catch {
+                log.debug("\(copy.path) was not looked at: \(error)")
+                continue
+            }
+            guard let status, InodeIdentity(status) == copy.fingerprint.identity else {
+                touched.gone.append(record)
+                continue
+            }
+            if !CopyFingerprint(status).isSameButChanged(copy.fingerprint) {
+                touched.edited.append(record)
+            }
+        }
+        return outbox.isInPlace() ? touched : nil
+    }
+
+    /// Records that the user took copies away, or changed them.
+    func note(_ touched: TouchedCopies) async throws {
+        let (gone, edited) = (touched.gone, touched.edited)
         guard !gone.isEmpty || !edited.isEmpty else { return }
         let (root, collection) = (root, folder.collection)
         try await chute.store.write { transaction in
@@ -54,7 +71,9 @@ extension OutboxWriter {
                         version: known.versionID, state: .delivered, isRemoved: true))
             }
             for record in edited {
-                guard let copy = record.copy else { continue }
+                guard try transaction.row(DeliveryRecord.self, record.key) == record,
+                    let copy = record.copy
+                else { continue }
                 try transaction.removeLocation(root: root, path: copy.path)
             }
         }
