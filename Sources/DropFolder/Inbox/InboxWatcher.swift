@@ -62,6 +62,7 @@ package actor InboxWatcher {
     private let filter: InboxFilter
     private let settings: Settings
     private let isOurs: RootCheck
+    private let letGo: @Sendable () -> Void
     private let clock = ContinuousClock()
     private let signal: WakeSignal
     private let output: SightingQueue
@@ -79,15 +80,18 @@ package actor InboxWatcher {
     private var nextScan: ContinuousClock.Instant
     private var nextCheck: ContinuousClock.Instant
 
-    /// Looks after the folder at `path`, once `run()` is called.
+    /// Looks after the folder at `path`, once `run()` is called. `letGo` is called while that is
+    /// not the inbox: what `isOurs` took with it is free for others.
     package init(
         path: BytePath, filter: InboxFilter = InboxFilter(), settings: Settings = Settings(),
-        isOurs: @escaping RootCheck = { _ in true }
+        isOurs: @escaping RootCheck = { _ in true },
+        letGo: @escaping @Sendable () -> Void = {}
     ) {
         self.path = path
         self.filter = filter
         self.settings = settings
         self.isOurs = isOurs
+        self.letGo = letGo
         let signal = WakeSignal()
         self.signal = signal
         output = SightingQueue(capacity: settings.capacity) { signal.raise() }
@@ -147,11 +151,15 @@ package actor InboxWatcher {
         }
         do throws(SystemError) {
             let found = try InboxRoot(at: path)
-            guard isOurs(found.folder) else { return enter(.waiting(.notMounted)) }
+            guard isOurs(found.folder) else {
+                letGo()
+                return enter(.waiting(.notMounted))
+            }
             currentRoot.withLock { $0 = found }
             isAfterAbsence = true
             wantsScan = true
         } catch {
+            letGo()
             enter(.waiting(error.code == EACCES ? .unreadable : .notMounted))
         }
     }
