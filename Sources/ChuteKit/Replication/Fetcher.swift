@@ -135,6 +135,8 @@ actor Fetcher {
         transfers[attachment] = nil
         partials[attachment] = nil
         progress.ended(attachment)
+        // First: a peer keeps a bounded number of requests.
+        for peer in planner.askedPeers(for: attachment) { sessions[peer]?.cancel(attachment) }
         carryOut(planner.remove(attachment))
     }
 
