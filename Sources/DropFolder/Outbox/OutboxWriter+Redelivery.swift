@@ -64,10 +64,12 @@ extension OutboxWriter {
 
     private func fetch(again due: [DeliveryRecord], _ place: Place) async throws -> Int {
         let (root, collection, rules, start) = (root, folder.collection, rules, place.staging.start)
+        let promises = promises
         let space = try await availableSpace(place, for: Self.sum(due.map(\.attachment)))
-        let (count, taken, dropped) = try await chute.store.write { transaction in
+        let (count, dropped) = try await chute.store.write { transaction in
             var writing = DeliveryWriting(
-                transaction, root: root, start: start, rules: rules, budget: space)
+                transaction, root: root, start: start, rules: rules,
+                budget: promises.left(of: space))
             var count = 0
             for record in due {
                 guard var known = try transaction.row(DeliveryRecord.self, record.key),
@@ -78,9 +80,9 @@ extension OutboxWriter {
                 try writing.fetch(document, known)
                 count += 1
             }
-            return (count, writing.budget.used, writing.dropped)
+            _ = promises.promise(writing.budget, of: space, to: root)
+            return (count, writing.dropped)
         }
-        promises.add(taken, to: root)
         try await discard(dropped)
         return count
     }
