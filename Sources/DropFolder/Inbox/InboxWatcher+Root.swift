@@ -1,6 +1,8 @@
 import ChuteKit
 import ChuteSystem
+import Glibc
 
+/// Whether the inbox is there.
 extension InboxWatcher {
     /// Looks after the inbox of a row, which is locked for as long as it is there.
     init(
@@ -31,5 +33,47 @@ extension InboxWatcher {
         } catch {
             return false
         }
+    }
+
+    func checkRoot(_ now: ContinuousClock.Instant) {
+        guard now >= nextCheck else { return }
+        nextCheck = now + settings.checkPause
+        if let root {
+            if root.isStill(at: path), isOurs(root.folder) { return }
+            disarm()
+        }
+        do throws(SystemError) {
+            let found = try InboxRoot(at: path)
+            guard isOurs(found.folder) else {
+                letGo()
+                return enter(.waiting(.notMounted))
+            }
+            currentRoot.withLock { $0 = found }
+            isAfterAbsence = true
+            wantsScan = true
+        } catch {
+            letGo()
+            enter(.waiting(error.code == EACCES ? .unreadable : .notMounted))
+        }
+    }
+
+    /// Lets go of everything that belongs to the present root.
+    func disarm() {
+        if let scan {
+            let incomplete = InboxSighting.Coverage(isComplete: false)
+            output.appendAlways(.scanEnded(generation: scan.generation, incomplete))
+        }
+        scan = nil
+        folderScans = []
+        watches = WatchTable()
+        inotify?.stop()
+        inotify = nil
+        currentRoot.withLock { $0 = nil }
+    }
+
+    func enter(_ new: InboxState) {
+        guard state != new else { return }
+        state = new
+        output.appendAlways(.state(new))
     }
 }

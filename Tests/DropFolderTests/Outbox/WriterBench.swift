@@ -55,8 +55,6 @@ final class WriterBench: Sendable {
         }
     }
 
-    // MARK: The writer
-
     /// Runs a writer, as one start of the agent, while `body` runs.
     func withWriter(
         locks: FolderLocks = FolderLocks(), _ body: (OutboxWriter) async throws -> Void
@@ -107,8 +105,6 @@ final class WriterBench: Sendable {
         }
         return document
     }
-
-    // MARK: Documents of the peer
 
     /// A first version, or the one after `earlier`.
     func share(_ path: String, _ text: String, after earlier: Document? = nil) async throws
@@ -166,8 +162,6 @@ final class WriterBench: Sendable {
         contents.withLock { $0[id] = bytes }
         return id
     }
-
-    // MARK: Looking
 
     func wants() async throws -> [Want] {
         try await chute.reader.read { [root] in try $0.wants(inRoot: root) }
