@@ -64,7 +64,7 @@ extension OutboxWriter {
                 else { continue }
                 known.state = .removed
                 try transaction.put(known)
-                try transaction.removeLocation(root: root, path: copy.path)
+                try transaction.removeLocation(of: copy, root: root)
                 try transaction.state(
                     Receipt(
                         collection: collection, document: known.document,
@@ -74,7 +74,7 @@ extension OutboxWriter {
                 guard try transaction.row(DeliveryRecord.self, record.key) == record,
                     let copy = record.copy
                 else { continue }
-                try transaction.removeLocation(root: root, path: copy.path)
+                try transaction.removeLocation(of: copy, root: root)
             }
         }
     }
@@ -90,7 +90,7 @@ extension OutboxWriter {
         }
         record.version = document.version
         record.versionID = document.versionID
-        var oldPath: BytePath?
+        var old: DeliveredCopy?
         // Also what counts as removed: a power cut can take back the version that moved the copy,
         // and leave the copy at its new name.
         if let copy = record.copy, !record.isUsersOwn,
@@ -98,7 +98,7 @@ extension OutboxWriter {
         {
             switch place.publisher.moveCopy(copy, to: components) {
             case .moved(let moved):
-                oldPath = copy.path
+                old = copy
                 record.copy = moved
                 record.state = .delivered
             case .touched: break
@@ -113,11 +113,11 @@ extension OutboxWriter {
                     "\(copy.path) keeps its name: \(failure.error?.description ?? "refused")")
             }
         }
-        let (root, collection, changed, old) = (root, folder.collection, record, oldPath)
+        let (root, collection, changed, former) = (root, folder.collection, record, old)
         try await chute.store.write { transaction in
             try transaction.put(changed)
-            if let old, let copy = changed.copy {
-                try transaction.removeLocation(root: root, path: old)
+            if let former, let copy = changed.copy {
+                try transaction.removeLocation(of: former, root: root)
                 try transaction.addLocation(
                     Location(
                         root: root, path: copy.path, fingerprint: copy.fingerprint.encoded,
@@ -157,7 +157,7 @@ extension OutboxWriter {
             var writing = DeliveryWriting(transaction, root: root, start: start, rules: rules)
             try writing.withdraw(record, document)
             if let copy = record.copy {
-                try transaction.removeLocation(root: root, path: copy.path)
+                try transaction.removeLocation(of: copy, root: root)
             }
             return writing.dropped
         }

@@ -116,7 +116,7 @@ extension OutboxWriter {
                 return
             }
             if let former = record.copy {
-                try transaction.removeLocation(root: root, path: former.path)
+                try transaction.removeLocation(of: former, root: root)
             }
             record.copy = found.copy
             record.isUsersOwn = false

@@ -8,20 +8,6 @@ import Testing
 /// What comes again when a person asks for it.
 @Suite(.timeLimit(.minutes(2)))
 struct OutboxRedeliveryTests {
-    /// Runs a writer that has looked at its copies: none is looked at again before `body` is done.
-    private func withWriterAfterCheck(
-        _ bench: WriterBench, _ body: (OutboxWriter) async throws -> Void
-    ) async throws {
-        try await bench.withWriter { writer in
-            // What comes second is taken up after all that the start asked for.
-            for name in ["first", "second"] {
-                let document = try await bench.share(name, name)
-                try await bench.awaitWant(of: document)
-            }
-            try await body(writer)
-        }
-    }
-
     /// Brings what was asked for again.
     private func bring(
         _ document: Document, _ bench: WriterBench, _ writer: OutboxWriter
@@ -34,7 +20,7 @@ struct OutboxRedeliveryTests {
     @Test func `a copy that was removed a moment ago comes again`() async throws {
         try await WriterBench.with { bench in
             let document = try await bench.deliver("pi/a.txt", "one")
-            try await withWriterAfterCheck(bench) { writer in
+            try await bench.withWriterAfterCheck { writer in
                 try Folder(at: bench.outbox.appending("pi")).remove("a.txt")
                 #expect(try await writer.redeliver(bench.outbox.appending("pi/a.txt")) == 1)
                 #expect(try await bench.receipt(for: document)?.isRemoved == true)
@@ -48,7 +34,7 @@ struct OutboxRedeliveryTests {
     @Test func `a copy that was moved away comes again, and the moved one stays`() async throws {
         try await WriterBench.with { bench in
             let document = try await bench.deliver("a.txt", "one")
-            try await withWriterAfterCheck(bench) { writer in
+            try await bench.withWriterAfterCheck { writer in
                 try Folder(at: bench.outbox).rename("a.txt", to: "mine.txt")
                 #expect(try await writer.redeliver("a.txt") == 1)
                 try await bring(document, bench, writer)
@@ -61,7 +47,7 @@ struct OutboxRedeliveryTests {
     @Test func `a copy that was edited comes again beside what the user made of it`() async throws {
         try await WriterBench.with { bench in
             let document = try await bench.deliver("a.txt", "one")
-            try await withWriterAfterCheck(bench) { writer in
+            try await bench.withWriterAfterCheck { writer in
                 try bench.edit("a.txt", "the user's")
                 #expect(try await writer.redeliver("a.txt") == 1)
                 try await bring(document, bench, writer)
@@ -83,7 +69,7 @@ struct OutboxRedeliveryTests {
             let gone = try await bench.deliver("pi/a.txt", "one")
             _ = try await bench.deliver("pi/b.txt", "two")
             _ = try await bench.deliver("pi/c.txt", "three")
-            try await withWriterAfterCheck(bench) { writer in
+            try await bench.withWriterAfterCheck { writer in
                 try Folder(at: bench.outbox.appending("pi")).remove("a.txt")
                 try bench.edit("pi/b.txt", "the user's")
                 #expect(try await writer.redeliver("pi") == 1)
@@ -97,7 +83,7 @@ struct OutboxRedeliveryTests {
     @Test func `a copy that is as it was delivered does not come again`() async throws {
         try await WriterBench.with { bench in
             let document = try await bench.deliver("a.txt", "one")
-            try await withWriterAfterCheck(bench) { writer in
+            try await bench.withWriterAfterCheck { writer in
                 #expect(try await writer.redeliver("a.txt") == 0)
                 let record = try await bench.delivery(of: document)
                 #expect(record?.state == .delivered)
