@@ -48,10 +48,8 @@ package final class Agent: Sendable {
         let promises = SpacePromises(outboxes: folders.all.compactMap { $0.outbox?.root })
         for folder in folders.all {
             if let inbox = folder.inbox {
-                let locks = folders.locks
                 let watcher = InboxWatcher(
-                    path: inbox.path, filter: folder.settings.filter
-                ) { Self.isRoot($0, inbox, locks) }
+                    of: inbox, filter: folder.settings.filter, locks: folders.locks)
                 let taker = InboxTaker(
                     chute: chute,
                     settings: .init(folder.settings, inbox, roots: folders.kinds), log: log
@@ -69,24 +67,6 @@ package final class Agent: Sendable {
         }
         self.ingestors = ingestors
         self.writers = writers
-    }
-
-    /// Whether an open folder is the inbox that is meant, and this agent's alone.
-    private static func isRoot(
-        _ folder: borrowing Folder, _ inbox: FolderRecord, _ locks: FolderLocks
-    ) -> Bool {
-        do throws(SystemError) {
-            switch inbox.identity {
-            case .marked(let id):
-                guard try FolderRoot.mark(in: folder)?.id == id else { return false }
-            case .place(_, let inode, let birth):
-                let status = try folder.status()
-                guard status.inode == inode, status.birth == birth else { return false }
-            }
-            return try locks.take(inbox.root, folder)
-        } catch {
-            return false
-        }
     }
 
     private static func identity(_ configuration: Configuration) throws -> Chute.Identity {

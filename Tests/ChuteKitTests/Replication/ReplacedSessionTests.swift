@@ -35,7 +35,10 @@ struct ReplacedSessionTests {
         let context = SessionContext(
             store: own.chute.store, reader: own.chute.reader,
             tls: try TLSContext(key: DeviceKeyFile(in: own.home).loadOrMake()), instance: 1,
-            roots: own.chute.roots, fetcher: own.chute.fetcher, diagnostics: .none)
+            roots: own.chute.roots, fetcher: own.chute.fetcher,
+            keptFiles: KeptFiles(
+                store: own.chute.store, reader: own.chute.reader, roots: own.chute.roots),
+            diagnostics: .none)
         let address = try await peer.address()
 
         // The peer keeps the later of two connections of one end, as this end would.
