@@ -29,6 +29,7 @@ int chute_clone_file(int to, int from);
 ssize_t chute_copy_file_range(int from, int64_t from_offset, int to, int64_t to_offset, size_t count);
 int chute_syncfs(int descriptor);
 int chute_start_writeback(int descriptor, int64_t offset, int64_t count);
+int chute_set_direct(int descriptor, int on);             // O_DIRECT
 int chute_allocate(int descriptor, int64_t offset, int64_t count);
 int chute_file_system_type(int descriptor, uint64_t *type, uint64_t *id);
 int chute_read_lease(int descriptor, int take);

@@ -18,7 +18,8 @@ final class PieceBufferPool: Sendable {
 
     fileprivate func take() -> UnsafeMutableRawBufferPointer {
         state.withLock { $0.free.popLast() }
-            ?? .allocate(byteCount: PieceTree.pieceByteCount, alignment: 16)
+            ?? .allocate(
+                byteCount: PieceTree.pieceByteCount, alignment: FileDescriptor.directAlignment)
     }
 
     fileprivate func giveBack(_ memory: UnsafeMutableRawBufferPointer) {
@@ -44,7 +45,9 @@ final class PieceBuffer: @unchecked Sendable {
     /// Room for `byteCount` bytes; that of a whole piece comes from the pool.
     init(byteCount: Int, from pool: PieceBufferPool? = nil) {
         self.pool = byteCount == PieceTree.pieceByteCount ? pool : nil
-        bytes = self.pool?.take() ?? .allocate(byteCount: byteCount, alignment: 16)
+        bytes =
+            self.pool?.take()
+            ?? .allocate(byteCount: byteCount, alignment: FileDescriptor.directAlignment)
     }
 
     deinit {

@@ -6,12 +6,35 @@ public protocol LocalRow: Sendable {
     static var collection: String { get }
     /// What tells this row from the others of its collection.
     var key: [UInt8] { get }
-    /// Values by which rows are looked up; several rows may share one.
-    var indexes: [String: [UInt8]] { get }
+    /// Whether any row of this type has indexes.
+    static var isIndexed: Bool { get }
+    /// Values by which rows are looked up, at most one for each name; several rows may share one.
+    var indexes: [RowIndex] { get }
     /// All of the row, the key included.
     var fields: Fields { get }
     /// The row of `fields`; throws where they are not of this type.
     init(fields: Fields) throws
+}
+
+/// A value by which a row is looked up.
+public struct RowIndex: Hashable, Sendable {
+    /// Which of the type's indexes.
+    public let name: String
+    /// The value of the row in it.
+    public let value: [UInt8]
+
+    /// A value of an index.
+    public init(_ name: String, _ value: [UInt8]) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension LocalRow {
+    /// Rows of most types are looked up by their key alone.
+    public static var isIndexed: Bool { false }
+    /// None.
+    public var indexes: [RowIndex] { [] }
 }
 
 extension Snapshot {
@@ -74,7 +97,7 @@ extension Snapshot {
 extension Transaction {
     /// Writes a row, in the place of an earlier one of the same key.
     public func put<Row: LocalRow>(_ row: Row) throws {
-        try put(row, over: self.row(Row.self, row.key))
+        try put(row, over: Row.isIndexed ? self.row(Row.self, row.key) : nil)
     }
 
     /// Writes a row in the place of `old`, which this transaction has read: the row of the same
@@ -82,33 +105,36 @@ extension Transaction {
     public func put<Row: LocalRow>(_ row: Row, over old: Row?) throws {
         let key = row.key
         let indexes = row.indexes
-        let oldIndexes = old?.indexes ?? [:]
-        for (name, value) in oldIndexes where indexes[name] != value {
-            try removeIndex(Row.collection, name, value, key)
+        precondition(Row.isIndexed || indexes.isEmpty, "\(Row.self) says that it has no indexes")
+        let oldIndexes = old?.indexes ?? []
+        for index in oldIndexes where !indexes.contains(index) {
+            try removeIndex(index, Row.collection, key)
         }
         try database.prepare("INSERT OR REPLACE INTO local_rows VALUES (?, ?, ?)")
             .run(Row.collection, key, row.fields.cbor.encoded())
-        for (name, value) in indexes where oldIndexes[name] != value {
+        for index in indexes where !oldIndexes.contains(index) {
             try database.prepare("INSERT OR REPLACE INTO local_index VALUES (?, ?, ?, ?)")
-                .run(Row.collection, name, value, key)
+                .run(Row.collection, index.name, index.value, key)
         }
     }
 
     /// Removes a row; nothing happens where there is none.
     public func remove<Row: LocalRow>(_ type: Row.Type = Row.self, _ key: [UInt8]) throws {
+        guard Row.isIndexed else {
+            return try database.prepare("DELETE FROM local_rows WHERE collection = ? AND key = ?")
+                .run(Row.collection, key)
+        }
         let old: Row? = try database.prepare(
             "DELETE FROM local_rows WHERE collection = ? AND key = ? RETURNING body"
         ).first(Row.collection, key) { try Self.decode($0.bytes(0)) }
-        for (name, value) in old?.indexes ?? [:] {
-            try removeIndex(Row.collection, name, value, key)
-        }
+        for index in old?.indexes ?? [] { try removeIndex(index, Row.collection, key) }
     }
 
     private func removeIndex(
-        _ collection: String, _ name: String, _ value: [UInt8], _ key: [UInt8]
+        _ index: RowIndex, _ collection: String, _ key: [UInt8]
     ) throws {
         try database.prepare(
             "DELETE FROM local_index WHERE collection = ? AND name = ? AND value = ? AND key = ?"
-        ).run(collection, name, value, key)
+        ).run(collection, index.name, index.value, key)
     }
 }

@@ -11,8 +11,6 @@ public class Snapshot {
         self.device = device
     }
 
-    private static let columns = "collection, id, origin, version, change, n, seed, body"
-
     private func document(_ row: borrowing Row) throws -> Document {
         guard let id = DocumentID(bytes: row.bytes(1)), let origin = DeviceID(bytes: row.bytes(2)),
             let change = Digest(bytes: row.bytes(4)), let seed = Digest(bytes: row.bytes(6))
@@ -26,7 +24,10 @@ public class Snapshot {
     /// One document, also one that was taken back; `nil` where none is known or it is hidden.
     public func document(_ id: DocumentID, in collection: String) throws -> Document? {
         try database.prepare(
-            "SELECT \(Self.columns) FROM documents WHERE collection = ? AND id = ? AND hidden = 0"
+            """
+            SELECT collection, id, origin, version, change, n, seed, body FROM documents
+            WHERE collection = ? AND id = ? AND hidden = 0
+            """
         ).first(collection, id.bytes) { try document($0) }
     }
 
@@ -36,7 +37,7 @@ public class Snapshot {
     ) throws -> [Document] {
         try database.prepare(
             """
-            SELECT \(Self.columns) FROM documents
+            SELECT collection, id, origin, version, change, n, seed, body FROM documents
             WHERE collection = ? AND n > ? AND hidden = 0 ORDER BY n LIMIT ?
             """
         ).all(collection, learned, limit) { try document($0) }
@@ -48,7 +49,7 @@ public class Snapshot {
     ) throws -> [Document] {
         try database.prepare(
             """
-            SELECT \(Self.columns) FROM documents WHERE collection = ?1 AND hidden = 0
+            SELECT collection, id, origin, version, change, n, seed, body FROM documents WHERE collection = ?1 AND hidden = 0
             AND id >= ?2 AND substr(id, 1, length(?2)) = ?2 ORDER BY id LIMIT ?3
             """
         ).all(collection, prefix, limit) { try document($0) }
@@ -60,7 +61,7 @@ public class Snapshot {
     ) throws -> [Document] {
         try database.prepare(
             """
-            SELECT \(Self.columns.split(separator: ", ").map { "d.\($0)" }.joined(separator: ", "))
+            SELECT d.collection, d.id, d.origin, d.version, d.change, d.n, d.seed, d.body
             FROM tokens t JOIN documents d ON d.collection = t.collection AND d.id = t.document
             WHERE t.digest = ? AND t.length = ? AND t.collection = ? AND d.origin = ?
             """

@@ -117,14 +117,17 @@ extension Transaction {
     }
 
     /// Makes an owned change the current version of its document, in the place of `old`. `n` is
-    /// `nil` for own receipts.
-    func apply(_ change: Change, over old: Digest?, n: Int64?) throws {
+    /// `nil` for own receipts; `fields` are those of the body where they are known.
+    func apply(
+        _ change: Change, over old: Digest?, n: Int64?, fields known: Fields? = nil
+    ) throws {
         if let old { try supersede(old) }
         if change.collection == Receipt.replicatedCollection {
             try applyReceipt(change)
         } else if let seed = change.seed {
             try applyDocument(
-                change, seed: seed, isNew: old == nil, n: n ?? database.lastInsertedRow)
+                change, seed: seed, isNew: old == nil, n: n ?? database.lastInsertedRow,
+                fields: try known ?? change.body.map { try Fields(cbor: $0) })
         }
     }
 
@@ -153,9 +156,8 @@ extension Transaction {
     }
 
     private func applyDocument(
-        _ change: Change, seed: Digest, isNew: Bool, n: Int64
+        _ change: Change, seed: Digest, isNew: Bool, n: Int64, fields: Fields?
     ) throws {
-        let fields = try change.body.map { try Fields(cbor: $0) }
         try database.prepare(
             """
             INSERT OR REPLACE INTO documents

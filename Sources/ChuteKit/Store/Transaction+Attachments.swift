@@ -98,12 +98,20 @@ extension Snapshot {
 
     /// All wants with an id above `id`, in their order.
     func wants(after id: Int64, limit: Int) throws -> [Want] {
-        try wants(where: "id > ? ORDER BY id", id, limit)
+        try wants(
+            """
+            SELECT id, digest, length, root, path, source, part FROM wants
+            WHERE id > ? ORDER BY id LIMIT ?
+            """, id, limit)
     }
 
     /// The wants whose staged files lie below a root.
     public func wants(inRoot root: Int64) throws -> [Want] {
-        try wants(where: "root = ? ORDER BY id", root, .max)
+        try wants(
+            """
+            SELECT id, digest, length, root, path, source, part FROM wants
+            WHERE root = ? ORDER BY id LIMIT ?
+            """, root, .max)
     }
 
     /// The bytes of all wants, by the root below which their staged files lie.
@@ -113,13 +121,10 @@ extension Snapshot {
         return Dictionary(uniqueKeysWithValues: counts)
     }
 
-    private func wants(where condition: String, _ value: Int64, _ limit: Int) throws -> [Want] {
-        try database.prepare(
-            """
-            SELECT id, digest, length, root, path, source, part FROM wants
-            WHERE \(condition) LIMIT ?
-            """
-        ).all(value, limit) { row in
+    private func wants(
+        _ select: StaticString, _ value: Int64, _ limit: Int
+    ) throws -> [Want] {
+        try database.prepare(select).all(value, limit) { row in
             guard let digest = Digest(bytes: row.bytes(1)),
                 let attachment = AttachmentID(digest: digest, byteCount: row.uint64(2)),
                 let part = Want.Part(rawValue: row.int(6))

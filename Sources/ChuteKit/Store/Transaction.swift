@@ -102,7 +102,7 @@ public final class Transaction: Snapshot {
             throw ChuteError(.invalid, "these fields are no document: \(error)", cause: error)
         }
         let n = try insertOwn(change)
-        try apply(change, over: current?.hash, n: n)
+        try apply(change, over: current?.hash, n: n, fields: fields)
         return Document(
             collection: collection, id: id, origin: device, version: change.version,
             versionID: change.hash, learned: n, seed: seed, fields: fields)

@@ -115,6 +115,16 @@ package struct FileDescriptor: ~Copyable, Sendable {
         _ = chute_start_writeback(raw, Int64(offset), Int64(count))
     }
 
+    /// Whether reads and writes go past the page cache from now on; `false` where the file system
+    /// cannot. They then begin, end and lie in memory at multiples of `directAlignment`, or fail
+    /// with `EINVAL`. Calls `fcntl(F_SETFL)` with `O_DIRECT`.
+    package func setDirect(_ isDirect: Bool) -> Bool {
+        chute_set_direct(raw, isDirect ? 1 : 0) == 0
+    }
+
+    /// In bytes: the page size, which no file system in use asks more than.
+    package static var directAlignment: Int { 4096 }
+
     /// Cuts or extends the file. Calls `ftruncate`.
     package func truncate(to size: UInt64) throws(SystemError) {
         _ = try retrying("ftruncate") { ftruncate(raw, off_t(size)) }

@@ -24,8 +24,8 @@ package final class Connection {
     private static let cachedStatementLimit = 256
 
     let handle: OpaquePointer
-    /// Statements nobody holds, by their text. One in use is not in here.
-    private var idleStatements: [String: OpaquePointer] = [:]
+    /// Statements nobody holds, by where their text lies. One in use is not in here.
+    private var idleStatements: [UnsafePointer<UInt8>: OpaquePointer] = [:]
 
     /// Opens the database at `path` and reads its header, so that a file that is none is refused
     /// here (`isCorrupt`) and left as it is.
@@ -76,23 +76,25 @@ package final class Connection {
 
     /// The statement of this text, compiled at most once as long as it is not in use twice.
     ///
-    /// `sql` holds exactly one statement. Asking for a text that is in use, even being stepped,
-    /// gives a second, independent statement. Calls `sqlite3_prepare_v3`.
-    package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
-        if let idle = idleStatements.removeValue(forKey: sql) {
+    /// `sql` holds exactly one statement, as a literal: it is known by its address, and what
+    /// comes from outside is bound. Asking for a text that is in use, even being stepped, gives a
+    /// second, independent statement. Calls `sqlite3_prepare_v3`.
+    package func prepare(_ sql: StaticString) throws(SQLiteError) -> Statement {
+        precondition(sql.hasPointerRepresentation, "a statement of one character")
+        if let idle = idleStatements.removeValue(forKey: sql.utf8Start) {
             return Statement(idle, sql: sql, connection: self)
         }
         var compiled: OpaquePointer?
-        var isWhole = true
-        let code = sql.withCString { text in
-            var rest: UnsafePointer<CChar>?
-            let code = sqlite3_prepare_v3(
-                handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, &rest)
-            isWhole = code != SQLITE_OK || rest.map { String(cString: $0).isBlank } ?? true
-            return code
-        }
-        try check(code, sql)
-        guard let compiled, isWhole else {
+        var rest: UnsafePointer<CChar>?
+        let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+        let code = sqlite3_prepare_v3(
+            handle, text, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT),
+            &compiled, &rest)
+        try check(code, sql.description)
+        let end = rest.map { $0 - text } ?? sql.utf8CodeUnitCount
+        let tail = UnsafeBufferPointer(
+            start: sql.utf8Start + end, count: sql.utf8CodeUnitCount - end)
+        guard let compiled, tail.allSatisfy(\.isBlank) else {
             preconditionFailure("not exactly one statement: \(sql)")
         }
         return Statement(compiled, sql: sql, connection: self)
@@ -148,13 +150,13 @@ package final class Connection {
     }
 
     /// Keeps a statement that its holder let go of, for the next `prepare` of the same text.
-    func takeBack(_ statement: OpaquePointer, sql: String) {
+    func takeBack(_ statement: OpaquePointer, sql: StaticString) {
         let hasRoom = idleStatements.count < Self.cachedStatementLimit
-        guard hasRoom, idleStatements[sql] == nil else {
+        guard hasRoom, idleStatements[sql.utf8Start] == nil else {
             sqlite3_finalize(statement)
             return
         }
-        idleStatements[sql] = statement
+        idleStatements[sql.utf8Start] = statement
     }
 
     /// Throws what `code` stands for. Must directly follow the failed call.
@@ -171,9 +173,9 @@ package final class Connection {
     }
 }
 
-extension String {
-    /// Whether this is nothing that SQLite would compile: blanks and semicolons.
+extension UInt8 {
+    /// Whether this is nothing that SQLite would compile.
     fileprivate var isBlank: Bool {
-        utf8.allSatisfy { [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ";")].contains($0) }
+        [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ";")].contains(self)
     }
 }

@@ -7,12 +7,12 @@ import CSQLite
 /// closure that is reading its own rows stops the program; `prepare` gives a second one for that.
 package final class Statement {
     private let handle: OpaquePointer
-    private let sql: String
+    private let sql: StaticString
     private let connection: Connection
     private let placeholderCount: Int
     private var isRunning = false
 
-    init(_ handle: OpaquePointer, sql: String, connection: Connection) {
+    init(_ handle: OpaquePointer, sql: StaticString, connection: Connection) {
         self.handle = handle
         self.sql = sql
         self.connection = connection
@@ -90,7 +90,7 @@ package final class Statement {
             guard let value else { continue }  // no value is bound, which is NULL
             let code = value.bind(to: handle, at: index)
             guard code == SQLITE_OK else {
-                let error = connection.failure(code, sql)
+                let error = connection.failure(code, sql.description)
                 sqlite3_clear_bindings(handle)
                 throw error
             }
@@ -110,6 +110,6 @@ package final class Statement {
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE { return false }
-        throw connection.failure(code, sql)
+        throw connection.failure(code, sql.description)
     }
 }

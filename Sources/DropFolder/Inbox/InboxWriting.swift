@@ -7,13 +7,17 @@ struct InboxWriting {
     let root: Int64
     let collection: String
 
-    /// Asks `InboxDecision` with what the rows know.
+    /// The row that has a name so far.
+    func row(at path: BytePath) throws -> InboxRecord? {
+        try transaction.row(InboxRecord.self, folderKey(root, path))
+    }
+
+    /// Asks `InboxDecision` with what the rows know; `here` is the row of the file's name.
     func decide(
-        _ file: IngestedFile, history: NameHistory, emptyNames: Set<BytePath>,
-        vanished: [InboxRecord], newNames: Int,
+        _ file: IngestedFile, at here: InboxRecord?, history: NameHistory,
+        emptyNames: Set<BytePath>, vanished: [InboxRecord], newNames: Int,
         now: Duration
     ) throws -> InboxDecision {
-        let here = try transaction.row(InboxRecord.self, folderKey(root, file.path))
         let sameInode = try transaction.rows(
             InboxRecord.self, where: "inode",
             is: InboxRecord.inodeIndex(root: root, file.fingerprint), limit: 64)
@@ -38,9 +42,9 @@ struct InboxWriting {
     }
 
     /// Writes what was decided; the held files that this name needs no more.
-    func write(_ file: IngestedFile, _ decision: InboxDecision) throws -> [BytePath] {
-        let key = folderKey(root, file.path)
-        let here = try transaction.row(InboxRecord.self, key)
+    func write(
+        _ file: IngestedFile, _ decision: InboxDecision, over here: InboxRecord?
+    ) throws -> [BytePath] {
         var dropped: [BytePath] = []
         var record: InboxRecord
         switch decision {
@@ -76,7 +80,7 @@ struct InboxWriting {
         try transaction.put(record, over: here)
         try transaction.addLocation(
             file.location(root: root), of: file.attachment, layer: file.layer)
-        try transaction.remove(SkipRecord.self, key)
+        try transaction.remove(SkipRecord.self, folderKey(root, file.path))
         return dropped
     }
 
@@ -146,7 +150,6 @@ struct OrphanRecord: LocalRow, Hashable {
     var document: DocumentID
 
     var key: [UInt8] { folderKey(root, held) }
-    var indexes: [String: [UInt8]] { [:] }
 
     init(root: Int64, held: BytePath, document: DocumentID) {
         self.root = root

@@ -24,15 +24,16 @@ extension Ingestor {
             let writer = InboxWriting(
                 transaction: transaction, root: root, collection: collection)
             for file in files {
+                let here = try writer.row(at: file.path)
                 let decision = try writer.decide(
-                    file, history: history, emptyNames: emptyNames,
+                    file, at: here, history: history, emptyNames: emptyNames,
                     vanished: vanished[file.attachment] ?? [],
                     newNames: newNames[file.attachment] ?? 1, now: now)
                 switch decision {
                 case .wait(let moment): recorded.waiting.append((file, moment))
                 case .withheld(let note): recorded.withheld.append((file, note))
                 case .unchanged, .newDocument, .newVersion, .rename:
-                    recorded.dropped += try writer.write(file, decision)
+                    recorded.dropped += try writer.write(file, decision, over: here)
                     if decision != .unchanged { recorded.shared += 1 }
                 }
             }

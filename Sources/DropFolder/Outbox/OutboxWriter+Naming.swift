@@ -34,15 +34,15 @@ extension OutboxWriter {
         let (root, collection) = (root, folder.collection)
         let (found, unnamed) = try await chute.reader.read { snapshot in
             var found: [(FetchOutcome, DeliveryRecord, Document)] = []
+            var origins: Set<DeviceID> = []
             var unnamed: Set<DeviceID> = []
             for outcome in outcomes {
-                let rows = try snapshot.rows(
-                    DeliveryRecord.self, where: "want", is: folderKey(outcome.want.id), limit: 1)
-                guard let record = rows.first,
+                guard let record = try snapshot.delivery(of: outcome.want),
                     let document = try snapshot.document(record.document, in: collection),
                     document.versionID == record.versionID
                 else { continue }
                 found.append((outcome, record, document))
+                guard origins.insert(document.origin).inserted else { continue }
                 let key = folderKey(root) + document.origin.digest.bytes
                 if try snapshot.row(PeerFolderRecord.self, key) == nil {
                     unnamed.insert(document.origin)

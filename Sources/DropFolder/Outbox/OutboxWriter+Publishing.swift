@@ -39,9 +39,7 @@ extension OutboxWriter {
 
     private func noteWaiting(_ want: Want, _ reason: SkipReason, _ why: String) async throws {
         try await chute.store.write { transaction in
-            let rows = try transaction.rows(
-                DeliveryRecord.self, where: "want", is: folderKey(want.id), limit: 1)
-            guard var record = rows.first else { return }
+            guard var record = try transaction.delivery(of: want) else { return }
             record.state = .waiting
             record.reason = reason.rawValue
             record.detail = why
@@ -61,9 +59,7 @@ extension OutboxWriter {
         guard isFinal else { return }
         let collection = folder.collection
         try await chute.store.write { transaction in
-            let rows = try transaction.rows(
-                DeliveryRecord.self, where: "want", is: folderKey(want.id), limit: 1)
-            guard let record = rows.first,
+            guard let record = try transaction.delivery(of: want),
                 let document = try transaction.document(record.document, in: collection),
                 document.versionID == record.versionID,
                 peer == nil || peer == document.origin

@@ -12,6 +12,13 @@ enum StagedName {
                 + String(UInt32.random(in: .min ... .max), radix: 36))
     }
 
+    /// The first bytes of the id of the document that a name of ours was given for: enough to
+    /// find its row.
+    static func documentPrefix(of name: BytePath) -> [UInt8]? {
+        guard isOurs(name), let digits = name.string?.prefix(documentCount) else { return nil }
+        return Hexadecimal.bytes(String(digits))
+    }
+
     /// Whether a name can be one of ours: people do not name their files so.
     static func isOurs(_ name: BytePath) -> Bool {
         guard let parts = name.string?.split(separator: "-", omittingEmptySubsequences: false),

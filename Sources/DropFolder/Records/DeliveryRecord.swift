@@ -41,12 +41,11 @@ struct DeliveryRecord: LocalRow, Hashable {
     /// Names it in the staging folder.
     var key: [UInt8] { folderKey(root) + document.bytes }
 
-    var indexes: [String: [UInt8]] {
-        var indexes = ["state": folderKey(root) + Array(state.rawValue.utf8)]
-        if let want { indexes["want"] = folderKey(want) }
+    static let isIndexed = true
+    var indexes: [RowIndex] {
+        var indexes = [RowIndex("state", Self.stateIndex(root: root, state))]
         if let copy {
-            indexes["path"] = folderKey(root, copy.path)
-            indexes["inode"] = Self.inodeIndex(copy.fingerprint.identity.inode)
+            indexes.append(RowIndex("inode", Self.inodeIndex(copy.fingerprint.identity.inode)))
         }
         return indexes
     }
@@ -109,6 +108,18 @@ struct DeliveryRecord: LocalRow, Hashable {
             copy = DeliveredCopy(path: BytePath(bytes: path), fingerprint: print)
         }
         isUsersOwn = fields["own"]?.bool ?? false
+    }
+}
+
+extension Snapshot {
+    /// The row that a want was made for; `nil` where it waits for another one by now.
+    func delivery(of want: Want) throws -> DeliveryRecord? {
+        guard let document = StagedName.documentPrefix(of: want.path.lastComponent) else {
+            return nil
+        }
+        let found = try rows(
+            DeliveryRecord.self, after: folderKey(want.root) + document, limit: 1)
+        return found.first { $0.want == want.id }
     }
 }
 

@@ -20,7 +20,6 @@ struct FolderRecord: LocalRow, Hashable {
     var existingBytes: Int64 = 0
 
     var key: [UInt8] { Self.key(kind, path) }
-    var indexes: [String: [UInt8]] { [:] }
 
     static func key(_ kind: RootMark.Use.Kind, _ path: BytePath) -> [UInt8] {
         Array(kind.rawValue.utf8) + [0] + path.bytes
@@ -71,7 +70,8 @@ struct PeerFolderRecord: LocalRow, Hashable {
     var name: [UInt8]
 
     var key: [UInt8] { folderKey(root) + device.digest.bytes }
-    var indexes: [String: [UInt8]] { ["name": folderKey(root) + name] }
+    static let isIndexed = true
+    var indexes: [RowIndex] { [RowIndex("name", folderKey(root) + name)] }
 
     init(root: Int64, device: DeviceID, name: [UInt8]) {
         self.root = root

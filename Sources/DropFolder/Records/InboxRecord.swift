@@ -22,14 +22,15 @@ struct InboxRecord: LocalRow, Hashable {
 
     var key: [UInt8] { folderKey(root, path) }
 
-    var indexes: [String: [UInt8]] {
+    static let isIndexed = true
+    var indexes: [RowIndex] {
         var indexes = [
-            "document": document.bytes,
-            "inode": folderKey(root) + withUnsafeBytes(of: fingerprint.inode, Array.init),
+            RowIndex("document", document.bytes),
+            RowIndex("inode", Self.inodeIndex(root: root, fingerprint)),
         ]
         if let held {
-            indexes["held"] = folderKey(root)
-            indexes["hold"] = folderKey(root, held)
+            indexes.append(RowIndex("held", folderKey(root)))
+            indexes.append(RowIndex("hold", folderKey(root, held)))
         }
         return indexes
     }

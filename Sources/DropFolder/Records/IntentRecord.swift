@@ -10,7 +10,6 @@ struct IntentRecord: LocalRow, Hashable {
     var intent: PublishIntent
 
     var key: [UInt8] { folderKey(root) + document.bytes }
-    var indexes: [String: [UInt8]] { [:] }
 
     init(root: Int64, document: DocumentID, intent: PublishIntent) {
         self.root = root

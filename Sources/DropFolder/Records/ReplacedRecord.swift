@@ -13,7 +13,6 @@ struct ReplacedRecord: LocalRow, Hashable {
     var since: Int64
 
     var key: [UInt8] { folderKey(root, copy.path) }
-    var indexes: [String: [UInt8]] { [:] }
 
     init(root: Int64, document: DocumentID, copy: DeliveredCopy, since: Int64) {
         self.root = root

@@ -15,7 +15,8 @@ struct SkipRecord: LocalRow, Hashable {
 
     var key: [UInt8] { folderKey(root, path) }
 
-    var indexes: [String: [UInt8]] { ["reason": folderKey(root) + Array(reason.utf8)] }
+    static let isIndexed = true
+    var indexes: [RowIndex] { [RowIndex("reason", folderKey(root) + Array(reason.utf8))] }
 
     var fields: Fields {
         [

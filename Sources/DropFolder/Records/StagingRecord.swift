@@ -10,7 +10,6 @@ struct StagingRecord: LocalRow, Hashable {
     var start: BytePath
 
     var key: [UInt8] { folderKey(root, start) }
-    var indexes: [String: [UInt8]] { [:] }
 
     init(root: Int64, start: BytePath) {
         self.root = root

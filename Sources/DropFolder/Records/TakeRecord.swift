@@ -31,7 +31,6 @@ struct TakeRecord: LocalRow, Hashable {
     var copy: MovedCopy?
 
     var key: [UInt8] { folderKey(root) + document.bytes }
-    var indexes: [String: [UInt8]] { [:] }
 
     /// Its name in `.chute/taken/`: begins with the document's, ends with its own.
     var name: BytePath { TakenFolder.name(of: path, document: document.bytes) }
@@ -88,7 +87,6 @@ struct MoveTargetRecord: LocalRow, Hashable {
     var identity: RootIdentity
 
     var key: [UInt8] { path.bytes }
-    var indexes: [String: [UInt8]] { [:] }
 
     init(path: BytePath, identity: RootIdentity) {
         self.path = path

@@ -39,6 +39,25 @@ struct TwoEnginesTests {
         }
     }
 
+    /// So large that its pieces go past the page cache, but for the last one, which is no whole
+    /// number of pages.
+    @Test func `a large attachment is fetched byte for byte, also to a second place`()
+        async throws
+    {
+        try await withTwoEngines { one, two in
+            var random = SeededGenerator(seed: 64)
+            let bytes = random.bytes((64 << 20) + 12_345)
+            let document = try await one.share(bytes, as: "film")
+            try await two.awaitDocument(document)
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            try await two.want(id, to: "staged", from: one.chute.device)
+            try await two.want(id, to: "copy", from: one.chute.device)
+            try await two.awaitFetched(2)
+            #expect(try two.read("staged") == bytes)
+            #expect(try two.read("copy") == bytes)
+        }
+    }
+
     @Test(arguments: [false, true])
     func `bytes that changed without a trace are noticed by who gets them`(
         _ isOwned: Bool

@@ -406,7 +406,8 @@ struct StoreTests {
         static let collection = "rows"
         let key: [UInt8]
         var color: String
-        var indexes: [String: [UInt8]] { ["color": Array(color.utf8)] }
+        static let isIndexed = true
+        var indexes: [RowIndex] { [RowIndex("color", Array(color.utf8))] }
         var fields: Fields { ["key": .bytes(key), "color": .string(color)] }
 
         init(_ key: UInt8, _ color: String) { (self.key, self.color) = ([key], color) }

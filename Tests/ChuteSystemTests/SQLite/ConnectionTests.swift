@@ -135,7 +135,7 @@ import Testing
     @Test func `a statement asked for while it is read is a second one`() async throws {
         try await withDatabase { db, _ in
             for n in 1...3 { try db.prepare("INSERT INTO t VALUES (?, ?)").run(n, n % 3 + 1) }
-            let sql = "SELECT v FROM t WHERE n >= ? ORDER BY n"
+            let sql: StaticString = "SELECT v FROM t WHERE n >= ? ORDER BY n"
             var seen: [Int] = []
             try db.prepare(sql).forEach(1) { row in
                 let next = try db.prepare(sql).first(row.int(0)) { $0.int(0) }

@@ -199,7 +199,7 @@ struct InboxTakerTests {
             let decision = try await bench.chute.store.write { transaction in
                 try InboxWriting(transaction: transaction, root: root, collection: "pics")
                     .decide(
-                        file, history: NameHistory(), emptyNames: ["a.txt"], vanished: [],
+                        file, at: nil, history: NameHistory(), emptyNames: ["a.txt"], vanished: [],
                         newNames: 1, now: .seconds(100))
             }
             #expect(decision == .newDocument)

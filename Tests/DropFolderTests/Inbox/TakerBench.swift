@@ -72,8 +72,8 @@ struct TakerBench {
             isHeldOwned: held?.isOwned ?? false)
         let root = record.root
         return try await chute.store.write { transaction in
-            _ = try InboxWriting(transaction: transaction, root: root, collection: "pics")
-                .write(file, .newDocument)
+            let writer = InboxWriting(transaction: transaction, root: root, collection: "pics")
+            _ = try writer.write(file, .newDocument, over: writer.row(at: name))
             guard let row = try transaction.row(InboxRecord.self, folderKey(root, name)) else {
                 throw NeverHappened(what: "a row of \(name)")
             }
