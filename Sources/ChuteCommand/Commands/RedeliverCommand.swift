@@ -8,7 +8,7 @@ struct RedeliverCommand: Command {
         operands: [.init(name: "ID-OR-PATH")],
         examples: [
             .init("chute redeliver ~/Pics/outbox/pi/cat.jpg", "the file that was there"),
-            .init("chute redeliver 5F3A9C", "by the id that `chute list` shows"),
+            .init("chute redeliver 5f3a9c0d", "by the id that `chute list` shows"),
         ],
         command: RedeliverCommand.self)
 

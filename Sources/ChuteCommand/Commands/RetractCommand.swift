@@ -8,7 +8,7 @@ struct RetractCommand: Command {
         operands: [.init(name: "ID-OR-PATH")],
         examples: [
             .init("chute retract ~/Pics/inbox/oops.jpg", "says which peers have it already"),
-            .init("chute retract 5F3A9C", "by the id that `chute list` shows"),
+            .init("chute retract 5f3a9c0d", "by the id that `chute list` shows"),
         ],
         command: RetractCommand.self)
 
