@@ -97,8 +97,9 @@ enum RemovalOutcome: Hashable, Sendable {
 }
 
 enum RetractOutcome: Hashable, Sendable {
-    /// `delivered`: the names of the peers that have it already.
-    case retracted(name: BytePath, delivered: [String])
+    /// `delivered`: the names of the peers that have it already, or `had` of the `count` files
+    /// of a folder.
+    case retracted(name: BytePath, count: Int, had: Int, delivered: [String])
     case unknown
     /// Only its origin takes a file back; the origin's name.
     case notOwn(origin: String)
