@@ -76,7 +76,9 @@ public final class Chute: Sendable {
         let instance = SecretBytes.random(count: 8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let context = SessionContext(
             store: store, reader: reader, tls: try TLSContext(key: key), instance: instance,
-            roots: roots, fetcher: fetcher, diagnostics: diagnostics)
+            roots: roots, fetcher: fetcher,
+            keptFiles: KeptFiles(store: store, reader: reader, roots: roots),
+            diagnostics: diagnostics)
         return Chute(
             store: store, reader: reader, roots: roots, fetcher: fetcher,
             replicator: Replicator(
@@ -113,8 +115,10 @@ public final class Chute: Sendable {
     /// Makes files below `path` servable and fetchable, for as long as its mark is there.
     ///
     /// `mark` is what the folder's `.chute/id` says; empty for a folder that cannot bear one.
-    public func attach(root: Int64, path: BytePath, mark: [UInt8]) {
-        roots.attach(root, path: path, mark: mark)
+    /// `isKept`: nobody but the user takes files out of it, so that other devices may rely on
+    /// what lies there (see `keepers`).
+    public func attach(root: Int64, path: BytePath, mark: [UInt8], isKept: Bool) {
+        roots.attach(root, path: path, mark: mark, isKept: isKept)
     }
 
     /// Stops using a root. Nothing in it is touched.
@@ -145,8 +149,19 @@ public final class Chute: Sendable {
     /// What is dialled now.
     var dialledAddresses: Set<String> { get async { await replicator.dialing } }
 
+    /// Asks `devices` whether they have these attachments whole in a kept folder now, and who
+    /// says so. Who is not connected, or does not answer within 30 s, does not. At most 1024.
+    public func keepers(
+        of attachments: [AttachmentID], among devices: Set<DeviceID>
+    ) async -> [AttachmentID: Set<DeviceID>] {
+        await replicator.keepers(of: attachments, among: devices)
+    }
+
     /// What is transferred right now.
     public func transfers() -> [TransferStatus] { fetcher.progress.all() }
+
+    /// What is wanted and no connected device is known to have, or may have.
+    public func stalledFetches() async -> [AttachmentID] { await fetcher.stalled() }
 
     /// By how many seconds the clocks of connected devices are ahead of this one's, as they last
     /// said; negative where they are behind. Nothing is decided by it.

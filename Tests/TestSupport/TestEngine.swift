@@ -39,7 +39,7 @@ package final class TestEngine: Sendable {
         root = try await chute.store.write {
             try $0.registerRoot(mark: mark, path: files, role: "store")
         }
-        chute.attach(root: root, path: files, mark: mark)
+        chute.attach(root: root, path: files, mark: mark, isKept: true)
         self.chute = chute
         self.home = home
         self.files = files

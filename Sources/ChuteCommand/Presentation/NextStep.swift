@@ -50,7 +50,8 @@ enum NextStep {
             count == 1 ? "1 file \(one)" : "\(count) files \(several)"
         }
         var open: [String] = []
-        let coming = report.folders.reduce(0) { $0 + $1.coming }
+        // Those that nobody can send now are listed with what waits.
+        let coming = report.folders.reduce(0) { $0 + $1.coming } - total([.noSource])
         if coming > 0 {
             open.append(files(coming, "of others is still to come", "of others are still to come"))
         }

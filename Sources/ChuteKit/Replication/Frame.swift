@@ -15,6 +15,8 @@ enum FrameType: UInt8, Sendable {
     case cancel = 10
     case ping = 11
     case goodbye = 12
+    case confirm = 13
+    case confirmed = 14
 
     static let headerByteCount = 5
 
@@ -25,7 +27,7 @@ enum FrameType: UInt8, Sendable {
         case .changes: Change.sizeLimit + (1 << 20)
         case .have, .want: 1 << 20
         case .piece: PieceFrame.headerByteCount + PieceFrame.dataLimit
-        case .absent, .mismatch, .cancel: 64 << 10
+        case .absent, .mismatch, .cancel, .confirm, .confirmed: 64 << 10
         }
     }
 

@@ -50,6 +50,8 @@ extension PeerSession {
                 context.fetcher.absent(assembly.request, at: self)
             }
         case .mismatch: try await receiveMismatch(body)
+        case .confirm: try receiveInquiry(Confirm(cbor: body))
+        case .confirmed: receive(try Confirmed(cbor: body))
         case .cancel: receiveCancel(body)
         case .ping:
             noteClock(body[1]?.uint)

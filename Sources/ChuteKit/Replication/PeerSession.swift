@@ -9,6 +9,7 @@ struct SessionContext: Sendable {
     let instance: UInt64
     let roots: Roots
     let fetcher: Fetcher
+    let keptFiles: KeptFiles
     let diagnostics: Diagnostics
 }
 
@@ -58,6 +59,12 @@ actor PeerSession {
     /// Whole pieces that the fetcher does not have yet.
     var arrived: [Assembly] = []
     var refusedChanges = 0
+    /// What the peer was asked and has not answered; `nil` while nothing may be asked.
+    var questions: [UInt32: Question]?
+    var nextQuestion: UInt32 = 0
+    /// What the peer asks, in its order.
+    let inquiries = Mailbox<Confirm>()
+    var openInquiries = 0
     /// By how many milliseconds the peer's clock was ahead of this device's when it last said.
     private(set) var clockLead: Int64?
     private var ending: GoodbyeReason?
@@ -220,16 +227,22 @@ actor PeerSession {
         // One that was replaced meanwhile must not stand in the place of the one that stays.
         if let ending { throw SessionEnd.said(ending) }
         context.fetcher.connected(peer, through: self)
-        defer { context.fetcher.disconnected(peer, through: self, partials: takePartials()) }
+        questions = [:]
+        defer {
+            giveUpQuestions()
+            context.fetcher.disconnected(peer, through: self, partials: takePartials())
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.readFrames() }
             group.addTask { try await self.writeWhatWaits() }
             group.addTask { try await self.watchStore() }
             group.addTask { try await self.keepAlive() }
+            group.addTask { try await self.answerInquiries() }
             defer {
                 group.cancelAll()
                 channel.close()
                 wakeups.close()
+                inquiries.close()
             }
             do { try await group.next() } catch {
                 // Its own end closes the channel, which is what the reader then meets.

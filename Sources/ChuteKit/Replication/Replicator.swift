@@ -31,6 +31,7 @@ actor Replicator {
     private let disconnects = ChangeSignal()
 
     private static let proofTimeout = Duration.seconds(15)
+    private static let answerTimeout = Duration.seconds(30)
     /// A connection that lasted less is no success: the pauses before the next ones grow.
     private static let longEnough = Duration.seconds(5)
 
@@ -362,6 +363,33 @@ actor Replicator {
     }
 
     var sessionCount: Int { sessions.count }
+
+    /// Which of `devices` say now that they have which of `attachments` in a kept folder.
+    func keepers(
+        of attachments: [AttachmentID], among devices: Set<DeviceID>
+    ) async -> [AttachmentID: Set<DeviceID>] {
+        let asked = registry.entries.compactMap { device, entry in
+            devices.contains(device) ? sessions[entry.number].map { (device, $0) } : nil
+        }
+        return await withTaskGroup(of: (DeviceID, Set<AttachmentID>).self) { group in
+            for (device, session) in asked {
+                group.addTask {
+                    do {
+                        return try await withTimeout(Self.answerTimeout) {
+                            (device, await session.confirm(attachments))
+                        }
+                    } catch {
+                        return (device, [])  // no answer is no word
+                    }
+                }
+            }
+            var keepers: [AttachmentID: Set<DeviceID>] = [:]
+            for await (device, kept) in group {
+                for attachment in kept { keepers[attachment, default: []].insert(device) }
+            }
+            return keepers
+        }
+    }
 
     /// By how many milliseconds the clocks of connected devices are ahead of this one's.
     func clockLeads() async -> [DeviceID: Int64] {

@@ -11,6 +11,7 @@ final class Roots: Sendable {
         let path: BytePath
         /// What the mark begins with.
         let mark: [UInt8]
+        let isKept: Bool
     }
 
     private let roots = Mutex<[Int64: Root]>([:])
@@ -19,9 +20,12 @@ final class Roots: Sendable {
     static let markPath: BytePath = ".chute/id"
     private static let markLimit = 4096
 
-    func attach(_ id: Int64, path: BytePath, mark: [UInt8]) {
-        roots.withLock { $0[id] = Root(path: path, mark: mark) }
+    func attach(_ id: Int64, path: BytePath, mark: [UInt8], isKept: Bool) {
+        roots.withLock { $0[id] = Root(path: path, mark: mark, isKept: isKept) }
     }
+
+    /// Whether nobody but the user takes files out of it.
+    func isKept(_ id: Int64) -> Bool { roots.withLock { $0[id]?.isKept ?? false } }
 
     func detach(_ id: Int64) { _ = roots.withLock { $0.removeValue(forKey: id) } }
 

@@ -3,6 +3,8 @@ import ChuteSystem
 
 /// What only the running agent knows.
 extension Agent {
+    private static let shownStalled = 1000
+
     /// Transfers, and how each folder and the transport are.
     func liveStatus() async throws -> Fields {
         var states: [Value] = []
@@ -57,6 +59,7 @@ extension Agent {
         let removed = await chute.removedBy.map { device -> Value in
             .optional(device.map { .bytes($0.digest.bytes) })
         }
+        let stalled = await chute.stalledFetches().sorted().prefix(Self.shownStalled)
         let clocks = await chute.clockLeads().map { device, seconds -> Value in
             .map(["peer": .bytes(device.digest.bytes), "lead": .integer(seconds)])
         }
@@ -64,6 +67,7 @@ extension Agent {
             "states": .array(states), "notes": .array(notes), "transfers": .array(transfers),
             "busy": .array(busy), "clocks": .array(clocks), "settling": .array(settling),
             "removed": .array(removed),
+            "stalled": .array(stalled.map { .attachment(AttachmentToken(id: $0)) }),
         ]
     }
 }

@@ -71,7 +71,9 @@ struct AgentFolders: Sendable {
         let key = FolderRecord.key(kind, path)
         let row = try await chute.reader.read { try $0.row(FolderRecord.self, key) }
         if var known = row {
-            chute.attach(root: known.root, path: path, mark: known.identity.markPrefix)
+            chute.attach(
+                root: known.root, path: path, mark: known.identity.markPrefix,
+                isKept: kind == .outbox)
             if case .ready(let root) = try FolderRoot.open(at: path, expected: known.identity) {
                 guard try locks.take(known.root, root.folder) else { throw Self.isHeld(path) }
                 if space != nil { try root.add(.init(kind, space: space)) }
@@ -108,7 +110,8 @@ struct AgentFolders: Sendable {
             return record
         }
         try locks.keep(lock, record.root, root.folder)
-        chute.attach(root: record.root, path: path, mark: identity.markPrefix)
+        chute.attach(
+            root: record.root, path: path, mark: identity.markPrefix, isKept: kind == .outbox)
         if existing.0 > 0 {
             log.notice(
                 """

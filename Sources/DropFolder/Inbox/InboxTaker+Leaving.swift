@@ -19,7 +19,8 @@ extension InboxTaker {
                 try await bringBack(record, aside)
             }
         }
-        let leaving = try await markLeaving(verified)
+        let keepers = try await keepers(of: verified.map(\.attachment))
+        let leaving = try await markLeaving(verified, keepers)
         var back = verified.filter { record in !leaving.contains { $0.key == record.key } }
         var gone: [TakeRecord] = []
         for record in leaving {
@@ -80,11 +81,13 @@ extension InboxTaker {
     }
 
     /// Decides for the last time, and records of those that go that they do.
-    private func markLeaving(_ records: [TakeRecord]) async throws -> [TakeRecord] {
+    private func markLeaving(
+        _ records: [TakeRecord], _ keepers: Keepers?
+    ) async throws -> [TakeRecord] {
         guard !records.isEmpty else { return [] }
         let (collection, others) = (settings.collection, others)
         return try await chute.store.write { transaction in
-            let others = try others(transaction)
+            let others = try others(transaction, keepers)
             return try records.compactMap { record in
                 try transaction.markLeaving(record, in: collection, others)
             }

@@ -119,7 +119,7 @@ extension InboxTaker {
             guard
                 var row = try transaction.row(
                     InboxRecord.self, folderKey(record.root, record.path)),
-                row.document == record.document
+                row.document == record.document, row.attachment == record.attachment
             else { return }
             row.isTaken = false
             row.wasSeenAbsent = path != record.path

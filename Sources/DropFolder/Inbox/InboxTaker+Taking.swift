@@ -15,7 +15,13 @@ extension InboxTaker {
     func take(_ batch: [Candidate], in inbox: InboxRoot, to target: MoveTarget?) async throws {
         var prepared: [Prepared] = []
         defer { holder.release() }
+        // A look is dear, a question is not.
+        let keepers = try await keepers(of: batch.map(\.row.attachment))
         for candidate in batch {
+            if let keepers, keepers[candidate.row.attachment] == nil {
+                wait(candidate, .unconfirmed)
+                continue
+            }
             if let ready = prepare(candidate, in: inbox, target) { prepared.append(ready) }
         }
         guard !prepared.isEmpty else { return }
@@ -31,7 +37,7 @@ extension InboxTaker {
         }
         var inHand: [TakeRecord] = []
         var left: [TakeRecord] = []
-        for record in try await begin(prepared) {
+        for record in try await begin(prepared, keepers) {
             do throws(SystemError) {
                 if try aside.setAside(record.path, as: record.name) {
                     inHand.append(record)
@@ -173,11 +179,12 @@ extension InboxTaker {
     // MARK: On its way
 
     /// Writes down what is about to be set aside, of what is still as it was decided on.
-    private func begin(_ prepared: [Prepared]) async throws -> [TakeRecord] {
+    private func begin(_ prepared: [Prepared], _ keepers: Keepers?) async throws -> [TakeRecord] {
         let (collection, root, others) = (settings.collection, settings.root, others)
-        return try await chute.store.write { transaction in
-            let others = try others(transaction)
+        let (begun, unconfirmed) = try await chute.store.write { transaction in
+            let others = try others(transaction, keepers)
             var records: [TakeRecord] = []
+            var unconfirmed: [Candidate] = []
             for ready in prepared {
                 let decided = ready.candidate
                 guard var row = try transaction.row(InboxRecord.self, decided.row.key),
@@ -185,10 +192,11 @@ extension InboxTaker {
                     row.attachment == decided.row.attachment,
                     row.fingerprint.hasSameContentTimes(as: decided.row.fingerprint),
                     let document = try transaction.document(row.document, in: collection),
-                    document.versionID == decided.version,
-                    case .take(let needsHeld) = TakeDecision.of(
-                        try transaction.takeFacts(row, document, others)),
-                    !needsHeld || decided.needsHeld
+                    document.versionID == decided.version
+                else { continue }
+                let decision = TakeDecision.of(try transaction.takeFacts(row, document, others))
+                if decision == .stay(.unconfirmed) { unconfirmed.append(decided) }
+                guard case .take(let needsHeld) = decision, !needsHeld || decided.needsHeld
                 else { continue }
                 if let held = ready.held, let print = ready.heldPrint {
                     row.held = held.path
@@ -204,7 +212,9 @@ extension InboxTaker {
                 try transaction.put(record)
                 records.append(record)
             }
-            return records
+            return (records, unconfirmed)
         }
+        for candidate in unconfirmed { wait(candidate, .unconfirmed) }
+        return begun
     }
 }

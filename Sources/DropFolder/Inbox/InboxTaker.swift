@@ -28,8 +28,16 @@ actor InboxTaker {
         case tick
     }
 
-    /// What the receipts of one state of the store say of a document.
-    typealias Others = @Sendable (Snapshot) throws -> (Document) throws -> [TakeDecision.Other]
+    /// Who says to have what, of those who were asked.
+    typealias Keepers = [AttachmentID: Set<DeviceID>]
+
+    /// What the receipts of one state of the store say of a document, and what was answered about
+    /// its attachment; `nil` where nobody was asked.
+    typealias Others =
+        @Sendable (Snapshot, Keepers?) throws -> (Document) throws -> [TakeDecision.Other]
+
+    /// Asks members about attachments.
+    typealias Ask = @Sendable ([AttachmentID]) async throws -> Keepers
 
     /// What it works on.
     struct Settings: Sendable {
@@ -59,11 +67,14 @@ actor InboxTaker {
     let settings: Settings
     let log: Log
     let others: Others
+    private let ask: Ask
     nonisolated let events = Mailbox<Event>()
     private let currentInbox: @Sendable () -> InboxRoot?
     let probe = LeaseProbe { _, _ in .unknown }
     let hasher = AttachmentHasher()
     let holder = HeldFiles()
+    /// The inbox of which the ingestor said that it is there.
+    private var arrived: InboxRoot?
     /// The inbox of which all that an earlier run left aside was dealt with.
     private var recovered: InboxRoot?
     private var waits = TakeWaits()
@@ -82,7 +93,7 @@ actor InboxTaker {
 
     init(
         chute: Chute, settings: Settings, log: Log,
-        others: @escaping Others = InboxTaker.receipts,
+        others: @escaping Others = InboxTaker.receipts, ask: Ask? = nil,
         inbox: @escaping @Sendable () -> InboxRoot?
     ) {
         executor = QueueExecutor(label: "chute.taken")
@@ -90,6 +101,7 @@ actor InboxTaker {
         self.settings = settings
         self.log = log
         self.others = others
+        self.ask = ask ?? Self.askMembers(of: chute)
         currentInbox = inbox
     }
 
@@ -142,7 +154,11 @@ actor InboxTaker {
         while true {
             let came = await events.next()
             if came.isEmpty { return }
-            if came.contains(where: { $0 == .inboxCame }) || strandedNote != nil { recovered = nil }
+            let inboxCame = came.contains { $0 == .inboxCame }
+            if inboxCame { arrived = currentInbox() }
+            if inboxCame || strandedNote != nil { recovered = nil }
+            // What is held there is looked through before anything is added to it.
+            guard let arrived, arrived === currentInbox() else { continue }
             let isOnlyTick = came.allSatisfy { $0 == .tick }
             guard !isOnlyTick || !waits.isEmpty || targetTrouble != nil || recovered == nil else {
                 continue
@@ -208,7 +224,7 @@ actor InboxTaker {
         return try await chute.reader.read { snapshot in
             let page = try snapshot.rows(InboxRecord.self, after: start, limit: Self.pageCount)
                 .prefix { $0.key.starts(with: prefix) }
-            let others = try others(snapshot)
+            let others = try others(snapshot, nil)
             let due = try page.compactMap { row -> Candidate? in
                 guard !row.isTaken, !row.wasSeenAbsent,
                     let document = try snapshot.document(row.document, in: collection),
@@ -228,16 +244,31 @@ actor InboxTaker {
         }
     }
 
+    /// Who says now to have what of these, where it matters: what is moved is not lost.
+    func keepers(of attachments: [AttachmentID]) async throws -> Keepers? {
+        settings.afterIngest == .delete ? try await ask(attachments) : nil
+    }
+
+    private static func askMembers(of chute: Chute) -> Ask {
+        { attachments in
+            let members = try await chute.reader.read { try $0.members().map(\.id) }
+            return await chute.keepers(of: attachments, among: Set(members))
+        }
+    }
+
     /// What the receipts say, and who is a member.
-    static let receipts: Others = { snapshot in
+    static let receipts: Others = { snapshot, keepers in
         let members = try snapshot.members().filter { $0.id != snapshot.device }
         let ids = Set(members.map(\.id))
         return { document in
+            let attachment = document.fields.flatMap(FileDocument.init)?.attachment
+            let keepers = keepers.map { asked in attachment.flatMap { asked[$0] } ?? [] }
             let receipts = try snapshot.receipts(for: document)
             var others = members.map { member in
                 TakeDecision.Other(
                     takes: member.profile?.collections.contains(document.collection) ?? true,
-                    answer: receipts[member.id].map(TakeDecision.Answer.init))
+                    answer: receipts[member.id].map(TakeDecision.Answer.init),
+                    hasItStill: keepers?.contains(member.id) ?? true)
             }
             for (device, receipt) in receipts where !ids.contains(device) {
                 guard device != snapshot.device else { continue }

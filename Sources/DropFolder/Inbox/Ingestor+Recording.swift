@@ -178,12 +178,27 @@ extension Ingestor {
     func scanEnded(_ coverage: InboxSighting.Coverage) async throws {
         defer { scan.end() }
         guard coverage.isComplete else { return }
-        for record in try await records(below: "") where !record.wasSeenAbsent {
-            guard !scan.hasSeen(record.path), coverage.saysAbsent(record.path) else { continue }
+        let missing = try await records(below: "").filter {
+            !$0.wasSeenAbsent && !scan.hasSeen($0.path)
+        }
+        for record in try await notBeingTaken(missing) {
+            guard coverage.saysAbsent(record.path) else { continue }
             history.handle(.missing(record.path), now: now)
             scan.isGone(record)
         }
         try await forgetSkipsNotSeen(coverage)
+    }
+
+    /// Leaves out what `after_ingest` is taking away, or took since the rows were read.
+    private func notBeingTaken(_ records: [InboxRecord]) async throws -> [InboxRecord] {
+        guard !records.isEmpty else { return [] }
+        return try await chute.reader.read { snapshot in
+            try records.filter { record in
+                let taking = folderKey(record.root) + record.document.bytes
+                return try snapshot.row(TakeRecord.self, taking) == nil
+                    && snapshot.row(InboxRecord.self, record.key) == record
+            }
+        }
     }
 
     private func forgetSkipsNotSeen(_ coverage: InboxSighting.Coverage) async throws {

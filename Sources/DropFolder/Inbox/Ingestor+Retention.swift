@@ -17,6 +17,29 @@ extension Ingestor {
     private struct Due: Sendable {
         var rows: [InboxRecord] = []
         var orphans: [OrphanRecord] = []
+        /// Of these nothing else is here: somebody must say now to have it.
+        var only: [DocumentID: AttachmentID] = [:]
+        var members: Set<DeviceID> = []
+    }
+
+    /// Leaves out what nobody says to have still, though there are receipts: users edit and move
+    /// what was delivered to them.
+    private func confirmed(_ due: Due) async -> Due {
+        guard !due.only.isEmpty else { return due }
+        var rest = Array(Set(due.only.values))[...]
+        var kept: Set<AttachmentID> = []
+        while !rest.isEmpty {
+            let asked = rest.prefix(Self.pageCount)
+            kept.formUnion(await chute.keepers(of: Array(asked), among: due.members).keys)
+            rest = rest.dropFirst(asked.count)
+        }
+        func isSafe(_ document: DocumentID) -> Bool {
+            due.only[document].map(kept.contains) ?? true
+        }
+        var safe = due
+        safe.rows = due.rows.filter { isSafe($0.document) }
+        safe.orphans = due.orphans.filter { isSafe($0.document) }
+        return safe
     }
 
     /// The wall clock, in seconds since 1970.
@@ -37,7 +60,8 @@ extension Ingestor {
                     InboxRecord.self, where: "held", is: held, after: start,
                     limit: Self.pageCount)
                 let takers = try snapshot.takers(of: collection, among: members, now: now)
-                let rows = try page.filter { row in
+                var due = Due(members: Set(members))
+                due.rows = try page.filter { row in
                     guard let held = row.held else { return false }
                     // What lies in the inbox is no only copy, whatever others did with theirs.
                     let isHere = !row.wasSeenAbsent
@@ -49,9 +73,13 @@ extension Ingestor {
                         || old.contains(held)
                             && snapshot.isDelivered(row.document, in: collection)
                 }
-                return (Due(rows: rows), page.count == Self.pageCount ? page.last?.key : nil)
+                for row in due.rows where row.wasSeenAbsent {
+                    due.only[row.document] = try snapshot.attachment(
+                        of: row.document, in: collection)
+                }
+                return (due, page.count == Self.pageCount ? page.last?.key : nil)
             }
-            try await release(due, in: inbox)
+            try await release(await confirmed(due), in: inbox)
             guard let end else { break }
             after = end
         }
@@ -66,14 +94,20 @@ extension Ingestor {
             let takers = try snapshot.takers(of: collection, among: members, now: now)
             let orphans = try snapshot.rows(OrphanRecord.self, after: prefix)
                 .prefix { $0.key.starts(with: prefix) }
-            return Due(
-                orphans: try orphans.filter {
-                    try snapshot.isAnswered($0.document, in: collection, by: takers)
-                        && snapshot.isKept($0.document, in: collection, by: members)
-                })
+            var due = Due(members: Set(members))
+            due.orphans = try orphans.filter {
+                try snapshot.isAnswered($0.document, in: collection, by: takers)
+                    && snapshot.isKept($0.document, in: collection, by: members)
+            }
+            for orphan in due.orphans {
+                due.only[orphan.document] = try snapshot.attachment(
+                    of: orphan.document, in: collection)
+            }
+            return due
         }
+        let safe = await confirmed(due)
         guard let inbox = watcher.root else { return }
-        try await release(due, in: inbox)
+        try await release(safe, in: inbox)
     }
 
     /// The held files that are older than a limited retention.
@@ -191,6 +225,13 @@ extension Snapshot {
         return members.contains { member in
             receipts[member].map { $0.state == .delivered && !$0.isRemoved } ?? false
         }
+    }
+
+    /// What a document that counts names; `nil` where its origin took it back.
+    func attachment(
+        of document: DocumentID, in collection: String
+    ) throws -> AttachmentID? {
+        try self.document(document, in: collection)?.fields.flatMap(FileDocument.init)?.attachment
     }
 
     /// Whether any other device has the document.

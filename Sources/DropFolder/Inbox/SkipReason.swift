@@ -19,6 +19,8 @@ package enum SkipReason: String, Hashable, Sendable, CaseIterable {
     case notMounted = "not-mounted"
     /// The outbox is there and may not be written.
     case unwritable
+    /// No connected device has its bytes.
+    case noSource = "no-source"
     case watchLimit = "watch-limit"
     case hashMismatch = "hash-mismatch"
     case clock

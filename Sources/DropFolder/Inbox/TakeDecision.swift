@@ -18,6 +18,9 @@ package enum TakeDecision: Hashable, Sendable {
         case notCurrent
         /// No other member is known to have it still.
         case onlyCopy
+        /// Those that had it do not say now that they have it still: they are not connected, or
+        /// their users edited or moved it.
+        case unconfirmed
     }
 
     /// What another device's receipt for this very version says.
@@ -36,11 +39,17 @@ package enum TakeDecision: Hashable, Sendable {
         /// It takes the collection, as far as it said.
         package var takes: Bool
         package var answer: Answer?
+        /// It says so now, or is not asked.
+        package var hasItStill: Bool
 
-        package init(isMember: Bool = true, takes: Bool = true, answer: Answer? = nil) {
+        package init(
+            isMember: Bool = true, takes: Bool = true, answer: Answer? = nil,
+            hasItStill: Bool = true
+        ) {
             self.isMember = isMember
             self.takes = takes
             self.answer = answer
+            self.hasItStill = hasItStill
         }
     }
 
@@ -70,6 +79,9 @@ package enum TakeDecision: Hashable, Sendable {
         let members = facts.others.filter(\.isMember)
         guard members.contains(where: { $0.answer == .delivered }) else {
             return .stay(.onlyCopy)
+        }
+        guard members.contains(where: { $0.answer == .delivered && $0.hasItStill }) else {
+            return .stay(.unconfirmed)
         }
         return .take(needsHeld: members.contains { $0.takes && $0.answer == nil })
     }

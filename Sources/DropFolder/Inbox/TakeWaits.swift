@@ -10,6 +10,8 @@ struct TakeWaits {
         case unknown
         /// No copy can be held for those who have no receipt yet.
         case notHeld
+        /// Nobody who had it says now that it is there still.
+        case unconfirmed
         /// It is not what was shared, by a second look.
         case changed
         case failed(String)
@@ -19,6 +21,8 @@ struct TakeWaits {
             case .busy: "somebody has it open for writing"
             case .unknown: "whether somebody writes it cannot be told here"
             case .notHeld: "not all members have it, and no second copy can be held for them"
+            case .unconfirmed:
+                "no device that is connected has it in its outbox any more as it was sent"
             case .changed: "it is not what was shared"
             case .failed(let what): what
             }
@@ -45,7 +49,9 @@ struct TakeWaits {
         _ document: DocumentID, _ path: BytePath, _ reason: Reason, _ now: ContinuousClock.Instant
     ) -> Bool {
         let known = waits[document]
-        let pause = known.map { min($0.pause * 2, .seconds(300)) } ?? .seconds(10)
+        // Who is asked may come back at any time; a disk in trouble is better left alone.
+        let longest = Duration.seconds(reason == .unconfirmed ? 60 : 300)
+        let pause = known.map { min($0.pause * 2, longest) } ?? .seconds(10)
         waits[document] = Wait(path: path, reason: reason, until: now + pause, pause: pause)
         return known?.reason != reason
     }

@@ -98,6 +98,7 @@ package struct StatusReader: Sendable {
                         state == .waiting ? .waiting : .leftOut)
                 }
             }
+            try addStalled(root, settings, members, snapshot, live, skippedLimit, &report)
         }
         addClocks(live, members, skippedLimit, &report)
         if let inbox = settings.inbox,
@@ -246,7 +247,7 @@ package struct StatusReader: Sendable {
 }
 
 extension StatusReport.FolderState {
-    fileprivate mutating func add(
+    mutating func add(
         _ path: BytePath, _ reason: String, _ detail: String, _ limit: Int,
         _ kind: StatusReport.Skipped.Kind = .leftOut
     ) {

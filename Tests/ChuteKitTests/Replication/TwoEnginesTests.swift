@@ -6,33 +6,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3)))
 struct TwoEnginesTests {
-    /// Two engines with one shared key, the second dials the first.
-    private func withTwo(
-        _ body: (_ one: TestEngine, _ two: TestEngine) async throws -> Void
-    ) async throws {
-        try await withTemporaryDirectory { folder in
-            let one = try await TestEngine(
-                folder.appending("one"), identity: .sharedKey(.test()))
-            let two = try await TestEngine(
-                folder.appending("two"), identity: .sharedKey(.test()),
-                connect: [try await one.address()])
-            do {
-                try await one.awaitConnection(to: two)
-                try await body(one, two)
-            } catch {
-                for line in one.said { print("one:", line) }
-                for line in two.said { print("two:", line) }
-                await one.stop()
-                await two.stop()
-                throw error
-            }
-            await one.stop()
-            await two.stop()
-        }
-    }
-
     @Test func `documents go both ways, and receipts back`() async throws {
-        try await withTwo { one, two in
+        try await withTwoEngines { one, two in
             let first = try await one.share([1], as: "a")
             let second = try await two.share([2], as: "b")
             try await two.awaitDocument(first)
@@ -52,7 +27,7 @@ struct TwoEnginesTests {
 
     @Test(arguments: [0, 1, 16_384, 1 << 20 - 1, 1 << 20, 1 << 20 + 1, 5_000_001])
     func `an attachment of any size is fetched byte for byte`(_ size: Int) async throws {
-        try await withTwo { one, two in
+        try await withTwoEngines { one, two in
             var random = SeededGenerator(seed: UInt64(size))
             let bytes = random.bytes(size)
             let document = try await one.share(bytes, as: "photo")
@@ -68,7 +43,7 @@ struct TwoEnginesTests {
     func `bytes that changed without a trace are noticed by who gets them`(
         _ isOwned: Bool
     ) async throws {
-        try await withTwo { one, two in
+        try await withTwoEngines { one, two in
             var random = SeededGenerator(seed: 10)
             let bytes = random.bytes(2_200_000)
             let document = try await one.share(bytes, as: "good")
@@ -99,7 +74,7 @@ struct TwoEnginesTests {
     }
 
     @Test func `a sample is the first piece alone, and the rest goes on from there`() async throws {
-        try await withTwo { one, two in
+        try await withTwoEngines { one, two in
             var random = SeededGenerator(seed: 31)
             let bytes = random.bytes(3_500_000)
             let document = try await one.share(bytes, as: "film")
@@ -119,7 +94,7 @@ struct TwoEnginesTests {
     }
 
     @Test func `a sample of what has one piece is all of it`() async throws {
-        try await withTwo { one, two in
+        try await withTwoEngines { one, two in
             let document = try await one.share([1, 2, 3], as: "small")
             try await two.awaitDocument(document)
             let id = try #require(document["token"]?.attachmentToken?.id)
@@ -130,7 +105,7 @@ struct TwoEnginesTests {
     }
 
     @Test func `several wants of one attachment each get a file`() async throws {
-        try await withTwo { one, two in
+        try await withTwoEngines { one, two in
             var random = SeededGenerator(seed: 3)
             let bytes = random.bytes(3_000_000)
             let document = try await one.share(bytes, as: "photo")
@@ -146,7 +121,7 @@ struct TwoEnginesTests {
     func `a want whose folder was removed does not hold up another one of the same bytes`(
         _ size: Int
     ) async throws {
-        try await withTwo { one, two in
+        try await withTwoEngines { one, two in
             var random = SeededGenerator(seed: 4)
             let bytes = random.bytes(size)
             let document = try await one.share(bytes, as: "photo")
@@ -165,7 +140,7 @@ struct TwoEnginesTests {
     }
 
     @Test func `a thousand small files and a big one come together`() async throws {
-        try await withTwo { one, two in
+        try await withTwoEngines { one, two in
             var random = SeededGenerator(seed: 5)
             let big = random.bytes(20_000_000)
             let document = try await one.share(big, as: "big")
@@ -189,7 +164,7 @@ struct TwoEnginesTests {
     }
 
     @Test func `what lies here already needs no peer`() async throws {
-        try await withTwo { one, two in
+        try await withTwoEngines { one, two in
             await one.stop()
             var random = SeededGenerator(seed: 4)
             let bytes = random.bytes(2_500_000)
@@ -203,7 +178,7 @@ struct TwoEnginesTests {
 
     @Test func `a file edited after it was shared is never delivered as what it was`() async throws
     {
-        try await withTwo { one, two in
+        try await withTwoEngines { one, two in
             var random = SeededGenerator(seed: 6)
             var bytes = random.bytes(3_000_000)
             let document = try await one.share(bytes, as: "photo")

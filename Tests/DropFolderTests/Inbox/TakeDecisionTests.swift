@@ -21,6 +21,17 @@ import Testing
         #expect(decide(.delivered, .refused, .notWanted) == .take(needsHeld: false))
     }
 
+    @Test func `a receipt is not enough where its device does not say that it still has it`() {
+        let silent = Other(answer: .delivered, hasItStill: false)
+        #expect(TakeDecision.of(.init(others: [silent])) == .stay(.unconfirmed))
+        #expect(
+            TakeDecision.of(.init(others: [silent, Other(answer: .removed)]))
+                == .stay(.unconfirmed))
+        #expect(
+            TakeDecision.of(.init(others: [silent, Other(answer: .delivered)]))
+                == .take(needsHeld: false))
+    }
+
     @Test func `for a member without a receipt it must be held, if that takes it`() {
         #expect(decide(.delivered, nil) == .take(needsHeld: true))
         let sender = Other(takes: false, answer: nil)

@@ -9,11 +9,11 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct TakeReceiptsTests {
     private func answers(
-        _ engine: TestEngine, _ document: DocumentID
+        _ engine: TestEngine, _ document: DocumentID, _ keepers: InboxTaker.Keepers? = nil
     ) async throws -> [TakeDecision.Other] {
         try await engine.chute.reader.read { snapshot in
             guard let document = try snapshot.document(document, in: "pics") else { return [] }
-            return try InboxTaker.receipts(snapshot)(document)
+            return try InboxTaker.receipts(snapshot, keepers)(document)
         }
     }
 
@@ -62,6 +62,14 @@ struct TakeReceiptsTests {
             try await answers(origin, document.id) == [.init()]
         }
         #expect(try await !mayGo(origin, document.id))
+
+        #expect(try await answers(origin, document.id, [:]) == [.init(hasItStill: false)])
+        #expect(
+            try await answers(origin, document.id, [attachment: [peer.chute.device]])
+                == [.init(hasItStill: true)])
+        #expect(
+            try await answers(origin, document.id, [attachment: [origin.chute.device]])
+                == [.init(hasItStill: false)])
 
         let statements: [(Receipt.State, Bool, TakeDecision.Answer, Bool)] = [
             (.notWanted, false, .notWanted, false),

@@ -39,7 +39,8 @@ struct TakerBench {
                 kind: .inbox, collection: "pics", path: path, identity: folder.identity,
                 root: root)
         }
-        chute.attach(root: record.root, path: path, mark: folder.identity.markPrefix)
+        chute.attach(
+            root: record.root, path: path, mark: folder.identity.markPrefix, isKept: false)
         inbox = try InboxRoot(at: path)
     }
 
@@ -53,7 +54,10 @@ struct TakerBench {
         let (answers, inbox) = (answers, inbox)
         return InboxTaker(
             chute: chute, settings: settings, log: Log(level: .error, showsPriority: false),
-            others: { _ in { _ in answers.all } }, inbox: { inbox })
+            others: { _, _ in { _ in answers.all } },
+            ask: { [device = chute.device] attachments in
+                Dictionary(uniqueKeysWithValues: Set(attachments).map { ($0, [device]) })
+            }, inbox: { inbox })
     }
 
     /// Writes a file and shares it.

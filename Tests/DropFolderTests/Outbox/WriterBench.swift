@@ -42,7 +42,7 @@ final class WriterBench: Sendable {
         }
         root = record.root
         key = record.key
-        chute.attach(root: root, path: outbox, mark: folder.identity.markPrefix)
+        chute.attach(root: root, path: outbox, mark: folder.identity.markPrefix, isKept: true)
     }
 
     /// Calls `body` with a bench in a temporary folder.

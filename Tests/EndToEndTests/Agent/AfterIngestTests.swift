@@ -115,7 +115,10 @@ struct AfterIngestTests {
                         #expect(try FolderTree.Content(of: open) == .init(photos[1]))
                     }
                 }
-                try await pair.laptop.awaitInbox([:])
+                // Nobody has it open any more, and the peer is off: it is asked when it is back.
+                try await withAgents(pair.pi) { _ in
+                    try await pair.laptop.awaitInbox([:], within: .seconds(90))
+                }
             }
         }
     }
@@ -169,6 +172,76 @@ struct AfterIngestTests {
             try await withAgents(pair.laptop, pair.pi) { _ in
                 try pair.laptop.drop(photos[1], as: "b.jpg")
                 try await pair.laptop.awaitInbox(["a.jpg": .init(photos[0])])
+            }
+        }
+    }
+
+    @Test func `what the peer's user edited or removed a moment ago stays`() async throws {
+        let photos = photos(4, seed: 71)
+        let names: [BytePath] = ["edited.jpg", "gone.jpg", "touched.jpg"]
+        try await AgentPair.with { pair in
+            // The peer looks at its copies every five minutes: its receipts still say that it has
+            // all of them when the laptop wants to delete its own.
+            try await withAgents(pair.pi) { _ in
+                try await withAgents(pair.laptop) { _ in
+                    for (name, photo) in zip(names, photos) {
+                        try pair.laptop.drop(photo, as: name)
+                    }
+                    try await pair.laptop.awaitReceipts(3)
+                }
+                let outbox = try Folder(at: pair.pi.outbox.appending("laptop"))
+                let edited = try outbox.open("edited.jpg", O_RDWR)
+                try edited.write([0xFF], at: 30_000)
+                try outbox.remove("gone.jpg")
+                chmod(pair.pi.outbox.appending("laptop/touched.jpg").string ?? "", 0o600)
+                try pair.laptop.configure(#"after_ingest = "delete""#)
+                try await withAgents(pair.laptop) { _ in
+                    try pair.laptop.drop(photos[3], as: "new.jpg")
+                    try await pair.laptop.awaitInbox([
+                        "edited.jpg": .init(photos[0]), "gone.jpg": .init(photos[1]),
+                    ])
+                    try await eventually("status says why") {
+                        try await pair.laptop.chute("status").output.contains(
+                            "edited.jpg and 1 more stay: no device that is connected has it")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `what was held for others stays while the peer's copy is not what was sent`()
+        async throws
+    {
+        let photo = photos(1, seed: 72)[0]
+        try await withTrio { laptop, pi, nas in
+            try laptop.configure(#"after_ingest = "delete""#)
+            try await withAgents(laptop) { _ in
+                try await withAgents(pi) { _ in
+                    try await withAgents(nas) { _ in
+                        try await eventually("two peers are known") {
+                            try await laptop.status().peers.count == 2
+                        }
+                    }
+                    try laptop.drop(photo, as: "a.jpg")
+                    try await laptop.awaitInbox([:])
+                }
+                // The nas gets it, edits it at once, and is the only one that is on.
+                try await withAgents(nas) { _ in
+                    let copy: BytePath = "laptop/a.jpg"
+                    try await nas.awaitOutbox(FolderTree(files: [copy: .init(photo)]))
+                    let file = try Folder(at: nas.outbox).open(copy, O_RDWR)
+                    try file.write([0xFF], at: 30_000)
+                    try await laptop.awaitReceipts(1)
+                    // Held files are looked at every 20 s.
+                    try await Task.sleep(for: .seconds(30))
+                    let held = try Folder(at: laptop.inbox.appending(".chute/held")).entries()
+                    #expect(held.count == 1)
+                    try await withAgents(pi) { _ in
+                        try await eventually(within: .seconds(60), "it is let go") {
+                            try Folder(at: laptop.inbox.appending(".chute/held")).entries().isEmpty
+                        }
+                    }
+                }
             }
         }
     }

@@ -149,6 +149,9 @@ struct StatusTextTests {
         report.folders[0].apart = [.waiting: ["no-space": 1]]
         report.folders[0].coming = 0
         #expect(NextStep.of(report) == "1 file of others waits, see above")
+        report.folders[0].apart = [.waiting: ["no-source": 1]]
+        report.folders[0].coming = 1
+        #expect(NextStep.of(report) == "1 file of others waits, see above")
     }
 
     @Test func `a removed device is not sent to its network`() {

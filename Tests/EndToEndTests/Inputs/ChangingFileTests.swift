@@ -268,6 +268,48 @@ extension ChangingFileTests {
 }
 
 extension ChangingFileTests {
+    @Test func `a file whose bytes are nowhere is listed by who waits for it, with the reason`()
+        async throws
+    {
+        var random = SeededGenerator(seed: 47)
+        let photo = SampleFiles.photo(60_000, using: &random)
+        let other = SampleFiles.photo(60_000, using: &random)
+        try await AgentPair.with { pair in
+            func awaitReason(_ words: String) async throws {
+                try await eventually("the pi says: \(words)") {
+                    let output = try await pair.pi.chute("status").output
+                    return output.contains("no-source") && output.contains(words)
+                }
+            }
+            try await withAgents(pair.pi) { _ in
+                try await withAgents(pair.laptop) { _ in
+                    try pair.laptop.drop(photo, as: "photo.jpg")
+                    try await pair.laptop.awaitReceipts(1)
+                }
+            }
+            // The only copies go: one by its user's hand, one by that of who tidies up, ...
+            try Folder(at: pair.pi.outbox).remove("laptop/photo.jpg")
+            try Folder(at: pair.laptop.inbox).remove("photo.jpg")
+            let held = try Folder(at: pair.laptop.inbox.appending(".chute/held"))
+            for entry in try held.entries() { try held.remove(entry.name) }
+            try await withAgents(pair.pi) { _ in
+                try await withAgents(pair.laptop) { _ in
+                    try await eventually("the removal is known") {
+                        try await pair.pi.chute("list").output.contains("removed")
+                    }
+                    // ... and then it is asked for again.
+                    let again = try await pair.pi.chute(
+                        "redeliver", pair.pi.outbox.appending("laptop/photo.jpg"))
+                    #expect(again.exitCode == 0)
+                    try await awaitReason("laptop had it and does not any more")
+                    try pair.laptop.drop(other, as: "other.jpg")
+                    try await pair.laptop.awaitReceipts(2)
+                }
+                try await awaitReason("comes when laptop is connected")
+            }
+        }
+    }
+
     @Test(.root) func `a file whose held copy was removed is read again and arrives`()
         async throws
     {

@@ -1,0 +1,112 @@
+import ChuteSystem
+import Glibc
+import TestSupport
+import Testing
+
+@testable import ChuteKit
+
+/// Whether another device still has what it was sent: asked before the last own copy goes.
+@Suite(.timeLimit(.minutes(2)))
+struct KeptFilesTests {
+    private let photo = [UInt8](repeating: 7, count: 200_000)
+
+    @Test func `what lies whole in a kept folder is confirmed, also where it was touched`()
+        async throws
+    {
+        try await withTwoEngines { one, two in
+            let document = try await one.share(photo, as: "photo")
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            let unknown = AttachmentID(digest: Digest(hashing: [1]), byteCount: 7)
+            try await two.awaitDocument(document)
+            let asked = [id, try #require(unknown)]
+            func keepers() async -> [AttachmentID: Set<DeviceID>] {
+                await two.chute.keepers(of: asked, among: [one.chute.device])
+            }
+            let expected: [AttachmentID: Set<DeviceID>] = [id: [one.chute.device]]
+            #expect(await keepers() == expected)
+            let path = try #require(one.files.appending("photo").string)
+            let before = try await one.chute.reader.read { try $0.locations(of: id) }
+            chmod(path, 0o640)
+            #expect(await keepers() == expected)
+            // It was hashed once, and its fingerprint is known from then on.
+            try await eventually("the new fingerprint") {
+                try await one.chute.reader.read { try $0.locations(of: id) } != before
+            }
+            #expect(await keepers() == expected)
+            // Nobody else is asked.
+            #expect(await two.chute.keepers(of: asked, among: [two.chute.device]).isEmpty)
+        }
+    }
+
+    @Test func `what was edited, replaced or removed is not confirmed`() async throws {
+        try await withTwoEngines { one, two in
+            var ids: [AttachmentID] = []
+            let names: [BytePath] = ["edited", "replaced", "removed", "linked"]
+            for (number, name) in names.enumerated() {
+                var bytes = photo
+                bytes[0] = UInt8(number)
+                let document = try await one.share(bytes, as: name)
+                try await two.awaitDocument(document)
+                ids.append(try #require(document["token"]?.attachmentToken?.id))
+            }
+            let all = Set(ids)
+            let device = one.chute.device
+            #expect(await Set(two.chute.keepers(of: ids, among: [device]).keys) == all)
+            let folder = try Folder(at: one.files)
+            // In place, with the times that it had.
+            let status = try #require(try folder.status(of: "edited"))
+            let edited = try folder.open("edited", O_RDWR)
+            try edited.write([9], at: 150_000)
+            let seconds = timespec(
+                tv_sec: Int(status.modified / 1_000_000_000),
+                tv_nsec: Int(status.modified % 1_000_000_000))
+            let times = [seconds, seconds]
+            #expect(futimens(edited.raw, times) == 0)
+            try one.write(photo.reversed(), to: "new")
+            try folder.rename("new", to: "replaced")
+            try folder.remove("removed")
+            try folder.rename("linked", to: "elsewhere")
+            symlink("elsewhere", try #require(one.files.appending("linked").string))
+            #expect(await two.chute.keepers(of: ids, among: [device]).isEmpty)
+        }
+    }
+
+    @Test func `a folder out of which the agent takes files confirms nothing`() async throws {
+        try await withTwoEngines { one, two in
+            let document = try await one.share(photo, as: "photo")
+            try await two.awaitDocument(document)
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            let mark = Array("mark".utf8) + one.home.bytes
+            one.chute.attach(root: one.root, path: one.files, mark: mark, isKept: false)
+            #expect(await two.chute.keepers(of: [id], among: [one.chute.device]).isEmpty)
+        }
+    }
+
+    @Test func `who is asked and goes away has not confirmed`() async throws {
+        try await withTwoEngines { one, two in
+            let document = try await one.share(photo, as: "photo")
+            try await two.awaitDocument(document)
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            let device = one.chute.device
+            await one.stop()
+            #expect(await two.chute.keepers(of: [id], among: [device]).isEmpty)
+        }
+    }
+
+    @Test func `a question and an answer have their limits`() throws {
+        let id = try #require(AttachmentID(digest: Digest(hashing: [1]), byteCount: 7))
+        let question = Confirm(number: 1, attachments: Array(repeating: id, count: Confirm.limit))
+        #expect(try Confirm(cbor: question.cbor) == question)
+        #expect(question.cbor.encoded().count < FrameType.confirm.payloadLimit)
+        let long = Confirm(
+            number: 1, attachments: Array(repeating: id, count: Confirm.limit + 1))
+        #expect(throws: WireError.self) { try Confirm(cbor: long.cbor) }
+        #expect(throws: WireError.self) { try Confirm(cbor: .map([0: .unsigned(1)])) }
+        #expect(throws: WireError.self) {
+            try Confirm(cbor: .map([0: .unsigned(1 << 40), 1: .array([])]))
+        }
+        let answer = Confirmed(number: 1, words: [true, false])
+        #expect(try Confirmed(cbor: answer.cbor) == answer)
+        #expect(throws: WireError.self) { try Confirmed(cbor: .array([])) }
+    }
+}
