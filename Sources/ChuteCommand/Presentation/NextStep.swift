@@ -17,7 +17,7 @@ enum NextStep {
             return "no folder is configured: add a [[folder]] (`chute config path`)"
         }
         if let waiting = report.folders.first(where: { $0.state != "running" }) {
-            return Log.escaped("\(waiting.collection) is \(waiting.state)")
+            return Log.escaped("\(waiting.collection) is \(waiting.state)") + remedy(waiting.state)
         }
         if report.peers.isEmpty { return "no peers yet: run `chute invite`" }
         if !report.peers.contains(where: \.connected) {
@@ -36,6 +36,20 @@ enum NextStep {
             return "drop a file into \(inbox)"
         }
         return nil
+    }
+
+    /// What to do about a folder that waits; empty where nothing is known to help.
+    private static func remedy(_ state: String) -> String {
+        switch state {
+        case "waiting: not-mounted":
+            ", its folder is not there or not the one that it was: mount its drive, or name "
+                + "another folder in the configuration (`chute config path`) where it is gone for "
+                + "good"
+        case "waiting: held-elsewhere":
+            ", another agent has its folder: stop that one, or name another folder in the "
+                + "configuration (`chute config path`)"
+        default: ""
+        }
     }
 
     /// What is not shared yet or not here yet, and goes on by itself.

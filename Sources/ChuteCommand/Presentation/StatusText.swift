@@ -30,7 +30,9 @@ struct StatusText {
 
     private var headline: String {
         let state = report.running ? coloured("running", 32) : coloured("not running", 33)
-        return "\(Log.escaped(report.device.name)) is \(state)  (\(report.device.id))"
+        // There is no id before the agent ran for the first time.
+        let id = report.device.id.isEmpty ? "" : "  (\(report.device.id))"
+        return "\(Log.escaped(report.device.name)) is \(state)\(id)"
     }
 
     private func folder(_ folder: StatusReport.FolderState) -> [String] {

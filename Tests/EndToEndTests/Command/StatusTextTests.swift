@@ -193,6 +193,11 @@ struct StatusTextTests {
         #expect(coloured.contains("\u{1B}[32mrunning\u{1B}[0m"))
     }
 
+    @Test func `before the first run there is no id to show`() {
+        let report = StatusReport(device: .init(id: "", name: "a"), running: false)
+        #expect(text(report).hasPrefix("a is not running\n"))
+    }
+
     @Test func `the next sensible step follows from the state`() {
         var report = StatusReport(device: .init(id: "A", name: "a"), running: false)
         #expect(NextStep.of(report)?.contains("chute run") == true)
@@ -202,6 +207,10 @@ struct StatusTextTests {
             .init(collection: "pics", inbox: "/in", state: "waiting: not mounted")
         ]
         #expect(NextStep.of(report) == "pics is waiting: not mounted")
+        report.folders[0].state = "waiting: not-mounted"
+        #expect(NextStep.of(report)?.contains("mount its drive, or name another folder") == true)
+        report.folders[0].state = "waiting: held-elsewhere"
+        #expect(NextStep.of(report)?.contains("stop that one") == true)
         report.folders[0].state = "running"
         #expect(NextStep.of(report) == "no peers yet: run `chute invite`")
         report.peers = [.init(id: "P", name: "pi", role: "member", connected: false)]
