@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -117,6 +118,12 @@ int chute_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int capacity
     }
     return count;
 }
+int chute_boot_timer(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
+int chute_set_boot_timer(int timer, int64_t nanoseconds) {
+    struct itimerspec moment = {.it_value = {nanoseconds / 1000000000, nanoseconds % 1000000000}};
+    return timerfd_settime(timer, TFD_TIMER_ABSTIME, &moment, NULL);
+}
+int chute_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 int chute_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 int chute_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 ssize_t chute_getrandom(void *buffer, size_t count) { return getrandom(buffer, count, 0); }

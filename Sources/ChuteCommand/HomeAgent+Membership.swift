@@ -47,7 +47,7 @@ extension HomeAgent {
         }
         let isRunning = isRunning()
         // The stream outlives this call; dropping it cancels the task.
-        let task = Task {
+        let task = Task(executorPreference: WorkerPool.shared) {
             do {
                 if isRunning {
                     try await watch()
@@ -85,7 +85,7 @@ extension HomeAgent {
                         address: member.presence?.address ?? "?", usesLeft: ticket.uses))
             }
             if ticket.uses == 0, seen.count == ticket.usedBy.count { return }
-            try await Task.sleep(for: .milliseconds(300))
+            try await Task.pause(for: .milliseconds(300))
         }
     }
 

@@ -41,7 +41,7 @@ struct HomeAgent: AgentAccess {
         while ContinuousClock.now < deadline {
             if let answer = try await store.answer(to: number) { return try Self.check(answer) }
             guard isRunning() else { break }
-            try await Task.sleep(for: pause)
+            try await Task.pause(for: pause)
             pause = min(pause * 2, .milliseconds(100))
         }
         // Not done behind the back of a person who was told that it is not.
@@ -119,7 +119,7 @@ struct HomeAgent: AgentAccess {
         AsyncThrowingStream {
             if Task.isCancelled { return nil }
             let report = try await status()
-            try await Task.sleep(for: .milliseconds(report.transfers.isEmpty ? 1000 : 250))
+            try await Task.pause(for: .milliseconds(report.transfers.isEmpty ? 1000 : 250))
             return report
         }
     }

@@ -41,7 +41,7 @@ struct HomeRunner {
                     while true {
                         try await agent.proveAlive()
                         notifier.alive()
-                        try await Task.sleep(for: interval)
+                        try await Task.pause(for: interval * 2 / 3, tolerance: interval / 3)
                     }
                 }
             }
@@ -69,7 +69,7 @@ struct HomeRunner {
                 if use() == .running { throw CommandError.told(error) }
                 if !hasSaid { log.notice("waits for another `chute` on this home to end") }
                 hasSaid = true
-                try await Task.sleep(for: .milliseconds(200))
+                try await Task.pause(for: .milliseconds(200))
             } catch { throw CommandError.told(error) }
         }
     }

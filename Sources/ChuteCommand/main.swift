@@ -5,4 +5,5 @@ import Glibc
 // priority: nobody can do anything about that. It must be set before the first thread starts.
 setenv("LIBDISPATCH_LOG", "NO", 0)
 keepHeapSmall()
-exit(await Program.run().rawValue)
+// Dispatch's own pool, which is Swift's, wakes a process every second for as long as it lives.
+exit(await withTaskExecutorPreference(WorkerPool.shared) { await Program.run() }.rawValue)

@@ -35,8 +35,8 @@ public final class Chute: Sendable {
     public let store: Store
     /// Looks at what is committed.
     public let reader: StoreReader
-    private let roots: Roots
-    private let fetcher: Fetcher
+    let roots: Roots
+    let fetcher: Fetcher
     private let replicator: Replicator
     private let lock: DirectoryLock
 

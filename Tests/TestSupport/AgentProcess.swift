@@ -62,6 +62,22 @@ package struct AgentProcess: Sendable {
     /// How many descriptors the agent has open.
     package func descriptorCount() throws -> Int { try program.descriptorCount() }
 
+    /// How often each of the agent's threads went to sleep by itself so far, by id and name.
+    package func voluntarySwitches() throws -> [String: Int] {
+        var switches: [String: Int] = [:]
+        for status in try program.threadFiles("status") {
+            func value(_ name: String) -> String? {
+                let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":\t") }
+                return line.map { String($0.dropFirst(name.count + 2)) }
+            }
+            guard let name = value("Name"), let id = value("Pid"),
+                let count = value("voluntary_ctxt_switches").flatMap({ Int($0) })
+            else { throw NeverHappened(what: "a thread's status in \(status)") }
+            switches["\(id) \(name)"] = count
+        }
+        return switches
+    }
+
     /// Ends the agent as a user or the system would; how it ended.
     @discardableResult
     package func stop() async throws -> RunningProgram.Finished {

@@ -50,6 +50,56 @@ package enum NetworkNamespaces {
         return result
     }
 
+    /// Calls `body` with three hosts of which the first and the last reach only the one between,
+    /// which passes nothing on, and removes them afterwards.
+    package static func withChain<Result>(
+        _ body: ([Host]) async throws -> Result
+    ) async throws -> Result {
+        let base = uniqueName()
+        let hosts = ["10.77.1.1", "10.77.1.2", "10.77.2.1"].enumerated().map { index, address in
+            Host(namespace: "\(base)c\(index)", address: address)
+        }
+        let names = hosts.map { BytePath($0.namespace) }
+        let result: Result
+        do {
+            for name in names { try run("netns", "add", name) }
+            for name in names { try run("-n", name, "link", "set", "lo", "up") }
+            try run("netns", "exec", names[1], "/bin/sh", "-c", stopForwarding)
+            try join(names[0], "10.77.1.1/24", names[1], "10.77.1.2/24", port: "eth0")
+            try join(names[2], "10.77.2.1/24", names[1], "10.77.2.2/24", port: "eth1")
+            // No route: what the one between does not pass on itself stays where it is.
+            guard (try? run("-n", names[0], "route", "get", "10.77.2.1")) == nil else {
+                throw NeverHappened(what: "hosts that do not reach each other")
+            }
+            result = try await body(hosts)
+        } catch {
+            remove(names)
+            throw error
+        }
+        remove(names)
+        return result
+    }
+
+    private static let stopForwarding = BytePath(
+        "for f in ipv4/ip_forward ipv6/conf/all/forwarding; do "
+            + "[ ! -e /proc/sys/net/$f ] || echo 0 > /proc/sys/net/$f; done")
+
+    /// A cable from `eth0` of an outer host to `port` of the one between.
+    private static func join(
+        _ outer: BytePath, _ outerAddress: BytePath, _ inner: BytePath, _ innerAddress: BytePath,
+        port: BytePath
+    ) throws {
+        try run(
+            "-n", inner, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns",
+            outer)
+        for (host, device, address) in [
+            (outer, "eth0", outerAddress), (inner, port, innerAddress),
+        ] as [(BytePath, BytePath, BytePath)] {
+            try run("-n", host, "address", "add", address, "dev", device)
+            try run("-n", host, "link", "set", device, "up")
+        }
+    }
+
     private static func connect(_ hosts: [Host], to bridge: BytePath) throws {
         try run("netns", "add", bridge)
         try run("-n", bridge, "link", "add", "sw", "type", "bridge")

@@ -90,6 +90,26 @@ package final class RunningProgram: Sendable {
         }
     }
 
+    /// What `/proc/<id>/task/<thread>/<file>` says for each thread; nothing once the program has
+    /// ended.
+    package func threadFiles(_ file: BytePath) throws -> [String] {
+        try hasEnded.withLock { hasEnded in
+            guard !hasEnded else { return [] }
+            let threads = BytePath("/proc/\(child.identifier)/task")
+            return try Folder(at: threads).entries().compactMap { entry in
+                do throws(SystemError) {
+                    let path = threads.appending(entry.name).appending(file)
+                    let opened = try FileDescriptor.open(path, FileDescriptor.readOnly)
+                    return String(decoding: try opened.read(count: 64 << 10, at: 0), as: UTF8.self)
+                } catch {
+                    // Ended since it was listed.
+                    guard error.isNotFound || error.code == ESRCH else { throw error }
+                    return nil
+                }
+            }
+        }
+    }
+
     /// How many descriptors the program has open; 0 once it has ended.
     package func descriptorCount() throws -> Int {
         try hasEnded.withLock { hasEnded in

@@ -39,6 +39,9 @@ int chute_epoll_add(int epoll, int descriptor, uint64_t token);          // watc
 int chute_epoll_arm(int epoll, int descriptor, uint32_t events, uint64_t token); // for one event
 int chute_epoll_remove(int epoll, int descriptor);
 int chute_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int capacity);
+int chute_boot_timer(void);                                // timerfd on CLOCK_BOOTTIME
+int chute_set_boot_timer(int timer, int64_t nanoseconds);  // at that moment; 0: never
+int chute_name_thread(const char *name);                   // the calling one, 15 bytes
 int chute_accept(int listener);
 int chute_pidfd_open(int process);
 ssize_t chute_getrandom(void *buffer, size_t count);

@@ -28,7 +28,7 @@ struct RedeliverCommand: Command {
         let count = try await context.agent.redeliver(target.path)
         guard count > 0 else {
             throw CommandError(
-                .failed, "nothing that was delivered is gone from \(given): see `chute list`")
+                .failed, "nothing delivered as \(given) is gone or was changed: see `chute list`")
         }
         try context.say(count == 1 ? "\(given) comes again" : "\(count) files come again")
         return .success

@@ -1,5 +1,4 @@
 import ChuteSystem
-import Dispatch
 
 extension PieceTree {
     /// Hashes open files, with two threads where one would take long.
@@ -29,7 +28,7 @@ extension PieceTree {
             } else {
                 // Unsafe only to the compiler: one iteration alone uses it, and this waits for both.
                 nonisolated(unsafe) let first = worker
-                DispatchQueue.concurrentPerform(iterations: 2) { index in
+                performTogether(2) { index in
                     // The second one's memory goes with it: a big file pays for it.
                     (index == 0 ? first : Worker()).hash(file, progress, shouldStop)
                 }

@@ -104,7 +104,13 @@ struct FetchPlanner {
         return fillAll()
     }
 
-    /// Ends a transfer; what is in flight for it comes in and is dropped, and others go on in
+    /// The peers that are asked for something of an attachment.
+    func askedPeers(for attachment: AttachmentID) -> Set<DeviceID> {
+        guard let transfer = transfers[attachment], !transfer.isIdle else { return [] }
+        return Set(transfer.inFlight.values).union([transfer.layerFrom].compactMap(\.self))
+    }
+
+    /// Ends a transfer; what is in flight for it is dropped when it comes in, and others go on in
     /// its place.
     mutating func remove(_ attachment: AttachmentID) -> [Assignment] {
         guard let transfer = transfers.removeValue(forKey: attachment), !transfer.isIdle else {

@@ -116,6 +116,19 @@ extension PeerSession {
         }
     }
 
+    /// Takes back all that is asked for of an attachment.
+    nonisolated func cancel(_ attachment: AttachmentID) {
+        enqueue { session in
+            let numbers = session.assemblies.filter { $0.value.request.attachment == attachment }
+                .keys.sorted()
+            guard !numbers.isEmpty else { return }
+            for number in numbers { session.assemblies[number] = nil }
+            do {
+                try session.send(.cancel, .array(numbers.map { .unsigned(UInt64($0)) }))
+            } catch { session.channel.close() }
+        }
+    }
+
     /// Tells the peer that a piece of it was wrong: it looks at its file again.
     nonisolated func reportMismatch(_ attachment: AttachmentID, piece: UInt64) {
         enqueue { session in

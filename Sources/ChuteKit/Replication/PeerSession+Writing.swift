@@ -140,7 +140,8 @@ extension PeerSession {
 
     private func forget(_ location: Location) async throws {
         try await context.store.write {
-            try $0.removeLocation(root: location.root, path: location.path)
+            try $0.removeLocation(
+                root: location.root, path: location.path, fingerprint: location.fingerprint)
         }
     }
 

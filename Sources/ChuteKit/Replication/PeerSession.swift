@@ -260,7 +260,7 @@ actor PeerSession {
             let step = limit / 20
             for _ in 0..<20 {
                 if channel.lastReceived > before { return true }
-                try await Task.sleep(for: step)
+                try await Task.pause(for: step)
             }
         } catch { return false }
         return channel.lastReceived > before
@@ -276,7 +276,7 @@ actor PeerSession {
                         try await self.run(hello: hello)
                     } catch let end as SessionEnd where end.reason == .duplicateConnection {
                         // A dial of this device as a member came first: the facts come by that.
-                        try await Task.sleep(for: .seconds(30))
+                        try await Task.pause(for: .seconds(30))
                     }
                 }
                 group.addTask {
@@ -314,7 +314,7 @@ actor PeerSession {
     }
 
     nonisolated func enqueue(_ body: @escaping @Sendable (isolated PeerSession) -> Void) {
-        executor.queue.async { @Sendable in self.assumeIsolated(body) }
+        executor.async { self.assumeIsolated(body) }
     }
 
     private func watchStore() async throws {
@@ -327,7 +327,7 @@ actor PeerSession {
     /// Any byte is a sign of life; without one for 90 s the peer is gone.
     private func keepAlive() async throws {
         while true {
-            try await Task.sleep(for: .seconds(30), tolerance: .seconds(5))
+            try await Task.pause(for: .seconds(30), tolerance: .seconds(10))
             guard ContinuousClock.now - channel.lastReceived < .seconds(90) else {
                 throw ChuteError(.unreachable, "\(address) fell silent", isTransient: true)
             }

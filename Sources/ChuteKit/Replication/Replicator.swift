@@ -49,7 +49,8 @@ actor Replicator {
             if let listen {
                 group.addTask { [transport, arrivals] in
                     await transport.listen(at: listen) { state in
-                        Task { await self.note(state) }  // a callback that may not wait
+                        // A callback that may not wait.
+                        Task(executorPreference: WorkerPool.shared) { await self.note(state) }
                     } accepted: { stream in
                         let (address, name) = (stream.address, stream.transport)
                         arrivals.post(
@@ -134,7 +135,7 @@ actor Replicator {
             await waitWhileConnected(to: address)
             guard fixed.contains(address) || published.contains(address) else { break }
             let pause = schedule.next(random: Double.random(in: 0..<1))
-            do { try await Task.sleep(for: pause) } catch { return }
+            do { try await Task.pause(for: pause) } catch { return }
         }
         dialing.remove(address)
         addressOf[address] = nil
@@ -185,7 +186,8 @@ actor Replicator {
     private func converse(_ stream: consuming ConnectedStream, joining ticket: Ticket) async throws
     {
         let session = try PeerSession(stream, side: .joining(ticket), context: context)
-        defer { Task { await session.end(.spaceChanged) } }  // the next dial is a member's
+        // The next dial is a member's.
+        defer { Task(executorPreference: WorkerPool.shared) { await session.end(.spaceChanged) } }
         _ = try await withTimeout(Self.proofTimeout) { try await session.prove() }
         try await context.store.write { try $0.join(ticket) }
         try await session.receiveFacts()
@@ -408,7 +410,7 @@ func withTimeout<Result: Sendable>(
     try await withThrowingTaskGroup(of: Result?.self) { group in
         group.addTask { try await body() }
         group.addTask {
-            try await Task.sleep(for: limit)
+            try await Task.pause(for: limit)
             return nil
         }
         defer { group.cancelAll() }

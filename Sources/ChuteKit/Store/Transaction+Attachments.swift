@@ -170,6 +170,15 @@ extension Transaction {
             .run(attachment.digest.bytes, attachment.byteCount, layer)
     }
 
+    /// Forgets what is known of a file while it had `fingerprint`: its name may be another file's
+    /// by now. The file itself is left as it is.
+    public func removeLocation(root: Int64, path: BytePath, fingerprint: [UInt8]) throws {
+        try database.prepare(
+            "DELETE FROM locations WHERE root = ? AND path = ? AND fingerprint = ?"
+        ).run(root, path.bytes, fingerprint)
+        touched.insert(.locations)
+    }
+
     /// Forgets that anything is known of a file. The file itself is left as it is.
     public func removeLocation(root: Int64, path: BytePath) throws {
         try database.prepare("DELETE FROM locations WHERE root = ? AND path = ?")

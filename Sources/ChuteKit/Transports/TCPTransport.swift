@@ -30,7 +30,7 @@ struct TCPTransport: StreamTransport {
             } catch {
                 listening(.waiting(trouble(at: address, error)))
             }
-            do { try await Task.sleep(for: pause) } catch { return }
+            do { try await Task.pause(for: pause) } catch { return }
             pause = min(pause * 2, .seconds(10))
         }
     }
@@ -73,7 +73,7 @@ struct TCPTransport: StreamTransport {
             } catch {
                 // Out of descriptors or memory: the connection waits in the backlog meanwhile.
                 listening(.waiting("\(socket.address): \(error.reason) (\(error.call))"))
-                try await Task.sleep(for: .seconds(1))
+                try await Task.pause(for: .seconds(1))
                 listening(.listening(socket.address.description))
             }
         }

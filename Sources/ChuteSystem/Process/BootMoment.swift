@@ -13,11 +13,13 @@ package struct BootMoment: Hashable, Sendable {
     }
 
     /// Reads `CLOCK_BOOTTIME` and `/proc/sys/kernel/random/boot_id`.
-    package static var now: BootMoment {
+    package static var now: BootMoment { BootMoment(boot: id, nanoseconds: sinceBoot) }
+
+    /// Nanoseconds since the boot. Reads `CLOCK_BOOTTIME`.
+    static var sinceBoot: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
-        return BootMoment(
-            boot: id, nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     /// Later by `pause`.

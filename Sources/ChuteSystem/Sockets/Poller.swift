@@ -74,19 +74,12 @@ final class Poller: Sendable {
 
     private func start() throws(SystemError) -> Int32 {
         let epoll = try retrying("epoll_create1") { chute_epoll() }
-        var thread = pthread_t()
-        let result = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                Poller.shared.poll(Int32(Int(bitPattern: argument)))
-                return nil
-            }, UnsafeMutableRawPointer(bitPattern: Int(epoll)))
-        guard result == 0 else {
+        do throws(SystemError) {
+            pthread_detach(try WorkThread.start("chute.poll") { Poller.shared.poll(epoll) })
+        } catch {
             close(epoll)
-            throw SystemError(code: result, call: "pthread_create")
+            throw error
         }
-        pthread_detach(thread)
         return epoll
     }
 

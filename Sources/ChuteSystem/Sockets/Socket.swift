@@ -107,12 +107,10 @@ package enum Socket {
         if result != 0, errno != EINPROGRESS { throw SystemError.current("connect", path) }
         if result != 0 {
             let readiness = try Readiness(descriptor: raw)
-            let clock = Task {
-                try await Task.sleep(for: timeout)
-                readiness.close()
-            }
+            let alarm = Alarm { readiness.close() }
+            alarm.set(after: timeout)
             let isReady = await readiness.wait(.write)
-            clock.cancel()
+            alarm.cancel()
             readiness.close()
             try Task.checkCancellation()
             guard isReady else { throw SystemError(code: ETIMEDOUT, call: "connect", path: path) }

@@ -48,10 +48,8 @@ package final class Agent: Sendable {
         let promises = SpacePromises(outboxes: folders.all.compactMap { $0.outbox?.root })
         for folder in folders.all {
             if let inbox = folder.inbox {
-                let locks = folders.locks
                 let watcher = InboxWatcher(
-                    path: inbox.path, filter: folder.settings.filter
-                ) { Self.isRoot($0, inbox, locks) }
+                    of: inbox, filter: folder.settings.filter, locks: folders.locks)
                 let taker = InboxTaker(
                     chute: chute,
                     settings: .init(folder.settings, inbox, roots: folders.kinds), log: log
@@ -69,24 +67,6 @@ package final class Agent: Sendable {
         }
         self.ingestors = ingestors
         self.writers = writers
-    }
-
-    /// Whether an open folder is the inbox that is meant, and this agent's alone.
-    private static func isRoot(
-        _ folder: borrowing Folder, _ inbox: FolderRecord, _ locks: FolderLocks
-    ) -> Bool {
-        do throws(SystemError) {
-            switch inbox.identity {
-            case .marked(let id):
-                guard try FolderRoot.mark(in: folder)?.id == id else { return false }
-            case .place(_, let inode, let birth):
-                let status = try folder.status()
-                guard status.inode == inode, status.birth == birth else { return false }
-            }
-            return try locks.take(inbox.root, folder)
-        } catch {
-            return false
-        }
     }
 
     private static func identity(_ configuration: Configuration) throws -> Chute.Identity {
@@ -193,18 +173,18 @@ package final class Agent: Sendable {
 
     private func keepProfile() async throws {
         while await chute.listenState == nil, configuration.tcp.listen != .off {
-            try await Task.sleep(for: .milliseconds(50))
+            try await Task.pause(for: .milliseconds(50))
         }
         while true {
             try await publishProfile()
-            try await Task.sleep(for: .seconds(60), tolerance: .seconds(30))
+            try await Task.pause(for: .seconds(60), tolerance: .seconds(30))
         }
     }
 
     /// The addresses for a ticket.
     func ticketAddresses() async throws -> [String] {
         for _ in 0..<40 where await chute.listenState == nil {
-            try await Task.sleep(for: .milliseconds(50))
+            try await Task.pause(for: .milliseconds(50))
         }
         try await publishProfile()
         return try await chute.reader.read { try $0.profile(of: $0.device)?.addresses ?? [] }

@@ -64,7 +64,7 @@ struct Nudges: Sendable {
         let end = ContinuousClock.now + retryPause
         repeat {
             look()
-            try await Task.sleep(for: pollPause, tolerance: pollPause / 2)
+            try await Task.pause(for: pollPause, tolerance: pollPause / 2)
         } while ContinuousClock.now < end
     }
 }

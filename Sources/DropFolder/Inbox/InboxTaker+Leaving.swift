@@ -34,7 +34,8 @@ extension InboxTaker {
         }
         for record in back { try await bringBack(record, aside, isVerified: true) }
         do throws(SystemError) { if !gone.isEmpty { try aside.folder.syncNames() } } catch {
-            // The next start finds them aside again, and what to do about it in their records.
+            // The next pass, or the next start, goes by their records: whatever lies aside again.
+            hasUnsettled = true
             return log.warning("after_ingest: \(error)")
         }
         try await settle(gone, in: aside.inbox)

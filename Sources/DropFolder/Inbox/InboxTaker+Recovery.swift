@@ -77,7 +77,12 @@ extension InboxTaker {
         guard let state = way(of: record, aside) else { return }
         switch state {
         case .forget: try await forget([record])
-        case .done: try await settle([record], in: aside.inbox)
+        case .done:
+            do throws(SystemError) { try aside.folder.syncNames() } catch {
+                hasUnsettled = true
+                return log.warning("after_ingest: \(error)")
+            }
+            try await settle([record], in: aside.inbox)
         case .restore: try await restore(record, at: record.path, in: aside.inbox)
         case .resume, .dropSecondName:
             let path: BytePath

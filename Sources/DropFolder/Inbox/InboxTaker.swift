@@ -73,10 +73,12 @@ actor InboxTaker {
     let probe = LeaseProbe { _, _ in .unknown }
     let hasher = AttachmentHasher()
     let holder = HeldFiles()
-    /// The inbox of which the ingestor said that it is there.
-    private var arrived: InboxRoot?
-    /// The inbox of which all that an earlier run left aside was dealt with.
-    private var recovered: InboxRoot?
+    /// The inbox of which the ingestor said that it is there, and the one of which all that lies
+    /// aside was dealt with. Weak: one that is gone can be unmounted.
+    private weak var arrived: InboxRoot?
+    private weak var recovered: InboxRoot?
+    /// Something left and is still recorded as on its way.
+    var hasUnsettled = false
     private var waits = TakeWaits()
     /// What it took to look for what may go.
     private var readingTime = Duration.zero
@@ -139,9 +141,9 @@ actor InboxTaker {
                 }
             }
             group.addTask {
-                let pause = Duration.seconds(isActing ? 15 : 120)
+                let pause = Duration.seconds(isActing ? 10 : 120)
                 while true {
-                    try await Task.sleep(for: pause, tolerance: pause / 3)
+                    try await Task.pause(for: pause, tolerance: .seconds(10))
                     self.events.post(.tick)
                 }
             }
@@ -154,27 +156,28 @@ actor InboxTaker {
         while true {
             let came = await events.next()
             if came.isEmpty { return }
-            let inboxCame = came.contains { $0 == .inboxCame }
+            let inboxCame = came.contains(.inboxCame)
             if inboxCame { arrived = currentInbox() }
             if inboxCame || strandedNote != nil { recovered = nil }
             // What is held there is looked through before anything is added to it.
             guard let arrived, arrived === currentInbox() else { continue }
             let isOnlyTick = came.allSatisfy { $0 == .tick }
-            guard !isOnlyTick || !waits.isEmpty || targetTrouble != nil || recovered == nil else {
-                continue
-            }
+            let isTicking = !waits.isEmpty || targetTrouble != nil || hasUnsettled
+            guard !isOnlyTick || isTicking || recovered == nil else { continue }
             readingTime = .zero
             try await pass()
             // Receipts come in bursts, and each look reads all rows.
             let pause = max(.seconds(1), readingTime * 10)
-            try await Task.sleep(for: pause, tolerance: pause / 4)
+            try await Task.pause(for: pause, tolerance: pause / 4)
         }
     }
 
     /// Does what can be done now: first about what an earlier run left.
     func pass() async throws {
         guard let inbox = currentInbox() else { return }
+        if hasUnsettled { recovered = nil }
         if recovered !== inbox {
+            hasUnsettled = false
             guard try await recover(in: inbox) else { return }
             recovered = inbox
         }

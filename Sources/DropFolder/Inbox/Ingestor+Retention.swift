@@ -10,7 +10,7 @@ extension Ingestor {
     func releaseDelivered() async throws {
         for await _ in chute.store.updates(of: [.receipts, .members]) {
             if retention != .forever { try await releaseOnce() }
-            try await Task.sleep(for: Self.retentionPause, tolerance: .seconds(5))
+            try await Task.pause(for: Self.retentionPause, tolerance: .seconds(10))
         }
     }
 

@@ -1,6 +1,5 @@
 import ChuteKit
 import ChuteSystem
-@preconcurrency import Dispatch
 import Glibc
 
 /// Turns what is dropped into one inbox into documents with attachments.
@@ -32,9 +31,11 @@ actor Ingestor {
     var undecided: [(file: IngestedFile, moment: Duration)] = []
     var scan = ScanKnowledge()
     private(set) var state: InboxState?
-    private let timer: any DispatchSourceTimer
+    private let alarm: Alarm
     private let start = ContinuousClock.now
-    private var unsynced = false
+    /// While users' bytes wait for their sync.
+    private var syncAlarm: Alarm?
+    private let syncQueue = QueueExecutor(label: "chute.sync")
 
     private struct Settled {
         let path: BytePath
@@ -68,12 +69,8 @@ actor Ingestor {
                 return .unknown  // it cannot be read: reading it says why
             }
         }
-        timer = DispatchSource.makeTimerSource(queue: executor.queue)
-        timer.setEventHandler { @Sendable [watcher] in watcher.wake() }
-        timer.activate()
+        alarm = Alarm { [watcher] in watcher.wake() }
     }
-
-    deinit { timer.cancel() }
 
     /// Ingests until cancelled. Throws where the store fails.
     func run() async throws {
@@ -105,11 +102,9 @@ actor Ingestor {
     private func schedule() {
         let moments = [tracker.nextDeadline, history.nextDeadline, undecided.map(\.moment).min()]
         guard let next = moments.compactMap({ $0 }).min() else {
-            timer.schedule(deadline: .distantFuture)
-            return
+            return alarm.cancel()
         }
-        let pause = max(next - now, .zero)
-        timer.schedule(deadline: .now() + pause.timeInterval, leeway: .milliseconds(5))
+        alarm.set(after: next - now, tolerance: .milliseconds(5))
     }
 
     private func take(_ sightings: [InboxSighting]) async throws {
@@ -247,16 +242,19 @@ actor Ingestor {
     /// Syncs what users wrote, after it was announced: a power cut takes back what they dropped
     /// in the last moment, and with it nothing that a peer has.
     func syncLater(_ root: InboxRoot) {
-        guard !unsynced else { return }
-        unsynced = true
-        executor.queue.asyncAfter(deadline: .now() + 1) { @Sendable in
-            self.assumeIsolated { $0.unsynced = false }
-            DispatchQueue.global(qos: .utility).async { @Sendable in
-                do throws(SystemError) { try root.folder.descriptor.syncFileSystem() } catch {
-                    self.log.warning("the inbox could not be synced: \(error)")
+        guard syncAlarm == nil else { return }
+        let alarm = Alarm { [executor, syncQueue] in
+            executor.async {
+                self.assumeIsolated { $0.syncAlarm = nil }
+                syncQueue.async {
+                    do throws(SystemError) { try root.folder.descriptor.syncFileSystem() } catch {
+                        self.log.warning("the inbox could not be synced: \(error)")
+                    }
                 }
             }
         }
+        syncAlarm = alarm
+        alarm.set(after: .seconds(1))
     }
 }
 
@@ -274,12 +272,5 @@ extension StructureVerdict {
         case .empty: self = .empty
         case .unknown: self = .unknown
         }
-    }
-}
-
-extension Duration {
-    /// In seconds.
-    var timeInterval: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
     }
 }

@@ -32,7 +32,7 @@ struct DeliveryEnding: Sendable {
         case .failed: return
         }
         if let former = old.copy, former.path != copy.path || old.attachment != attachment {
-            try transaction.removeLocation(root: root, path: former.path)
+            try transaction.removeLocation(of: former, root: root)
         }
         if let want = known.want { try transaction.finish(want: want) }
         known.want = nil

@@ -99,7 +99,12 @@ extension OutboxPublisher {
         guard let status = try branch.folder.status(of: intent.target.lastComponent),
             InodeIdentity(status) == intent.identity
         else { return .movedByUser }
-        let copy = DeliveredCopy(path: intent.target, fingerprint: CopyFingerprint(status))
+        let seen = CopyFingerprint(status)
+        // What its user made of it since is not what we delivered: it is known as that, so that
+        // the change shows.
+        let copy = DeliveredCopy(
+            path: intent.target,
+            fingerprint: seen.isSameButChanged(intent.fingerprint) ? seen : intent.fingerprint)
         var kept = replaced
         if kept == nil, let old = intent.replacing { kept = try findReplaced(old) }
         return .published(PublishedCopy(copy: copy, replaced: kept))

@@ -16,28 +16,45 @@ extension OutboxWriter {
             }
             guard let last = page.last else { return }
             after = last.key
-            var gone: [DeliveryRecord] = []
-            var edited: [DeliveryRecord] = []
-            for record in page where record.state == .delivered {
-                guard let copy = record.copy else { continue }
-                let status: FileStatus?
-                do throws(SystemError) {
-                    status = try place.publisher.root.folder.status(of: copy.path)
-                } catch { continue }
-                guard let status, InodeIdentity(status) == copy.fingerprint.identity else {
-                    gone.append(record)
-                    continue
-                }
-                if !CopyFingerprint(status).isSameButChanged(copy.fingerprint) {
-                    edited.append(record)
-                }
-            }
-            guard placeInUse() != nil else { return }  // an unmounted folder says nothing
-            try await note(gone: gone, edited: edited)
+            let delivered = page.filter { $0.state == .delivered }
+            guard let touched = touched(among: delivered, in: place.publisher.root) else { return }
+            try await note(touched)
         }
     }
 
-    private func note(gone: [DeliveryRecord], edited: [DeliveryRecord]) async throws {
+    /// Copies that are not as they were delivered.
+    struct TouchedCopies {
+        /// Not under their names any more.
+        var gone: [DeliveryRecord] = []
+        /// The same files, with other bytes or another time.
+        var edited: [DeliveryRecord] = []
+    }
+
+    /// Looks at the copies of these; `nil` where the outbox is not in place: an unmounted folder
+    /// says nothing. What cannot be looked at counts as untouched. Blocks.
+    func touched(among records: [DeliveryRecord], in outbox: FolderRoot) -> TouchedCopies? {
+        var touched = TouchedCopies()
+        for record in records {
+            guard let copy = record.copy else { continue }
+            let status: FileStatus?
+            do throws(SystemError) { status = try outbox.folder.status(of: copy.path) } catch {
+                log.debug("\(copy.path) was not looked at: \(error)")
+                continue
+            }
+            guard let status, InodeIdentity(status) == copy.fingerprint.identity else {
+                touched.gone.append(record)
+                continue
+            }
+            if !CopyFingerprint(status).isSameButChanged(copy.fingerprint) {
+                touched.edited.append(record)
+            }
+        }
+        return outbox.isInPlace() ? touched : nil
+    }
+
+    /// Records that the user took copies away, or changed them.
+    func note(_ touched: TouchedCopies) async throws {
+        let (gone, edited) = (touched.gone, touched.edited)
         guard !gone.isEmpty || !edited.isEmpty else { return }
         let (root, collection) = (root, folder.collection)
         try await chute.store.write { transaction in
@@ -47,15 +64,17 @@ extension OutboxWriter {
                 else { continue }
                 known.state = .removed
                 try transaction.put(known)
-                try transaction.removeLocation(root: root, path: copy.path)
+                try transaction.removeLocation(of: copy, root: root)
                 try transaction.state(
                     Receipt(
                         collection: collection, document: known.document,
                         version: known.versionID, state: .delivered, isRemoved: true))
             }
             for record in edited {
-                guard let copy = record.copy else { continue }
-                try transaction.removeLocation(root: root, path: copy.path)
+                guard try transaction.row(DeliveryRecord.self, record.key) == record,
+                    let copy = record.copy
+                else { continue }
+                try transaction.removeLocation(of: copy, root: root)
             }
         }
     }
@@ -71,7 +90,7 @@ extension OutboxWriter {
         }
         record.version = document.version
         record.versionID = document.versionID
-        var oldPath: BytePath?
+        var old: DeliveredCopy?
         // Also what counts as removed: a power cut can take back the version that moved the copy,
         // and leave the copy at its new name.
         if let copy = record.copy, !record.isUsersOwn,
@@ -79,7 +98,7 @@ extension OutboxWriter {
         {
             switch place.publisher.moveCopy(copy, to: components) {
             case .moved(let moved):
-                oldPath = copy.path
+                old = copy
                 record.copy = moved
                 record.state = .delivered
             case .touched: break
@@ -94,11 +113,11 @@ extension OutboxWriter {
                     "\(copy.path) keeps its name: \(failure.error?.description ?? "refused")")
             }
         }
-        let (root, collection, changed, old) = (root, folder.collection, record, oldPath)
+        let (root, collection, changed, former) = (root, folder.collection, record, old)
         try await chute.store.write { transaction in
             try transaction.put(changed)
-            if let old, let copy = changed.copy {
-                try transaction.removeLocation(root: root, path: old)
+            if let former, let copy = changed.copy {
+                try transaction.removeLocation(of: former, root: root)
                 try transaction.addLocation(
                     Location(
                         root: root, path: copy.path, fingerprint: copy.fingerprint.encoded,
@@ -138,7 +157,7 @@ extension OutboxWriter {
             var writing = DeliveryWriting(transaction, root: root, start: start, rules: rules)
             try writing.withdraw(record, document)
             if let copy = record.copy {
-                try transaction.removeLocation(root: root, path: copy.path)
+                try transaction.removeLocation(of: copy, root: root)
             }
             return writing.dropped
         }

@@ -14,23 +14,25 @@ extension OutboxWriter {
             }
             guard let last = page.last else { return }
             let (root, rules, key, own) = (root, rules, record.key, chute.device)
+            let promises = promises
             let foreign = page.filter { $0.origin != own }
             let needed = foreign.compactMap { $0.fields.flatMap(FileDocument.init) }
             let space = try await availableSpace(place, for: Self.sum(needed.map(\.attachment)))
             // Done before it counts as learned, so that a crash does not lose it.
             for document in try await toMoveOrRetract(page) { try await moveOrRetract(document) }
             guard placeInUse() != nil else { return }
-            let (taken, dropped) = try await chute.store.write(durable: .withNext) { transaction in
+            let dropped = try await chute.store.write(durable: .withNext) { transaction in
                 var writing = DeliveryWriting(
-                    transaction, root: root, start: start, rules: rules, budget: space)
+                    transaction, root: root, start: start, rules: rules,
+                    budget: promises.left(of: space))
                 for document in foreign { try writing.decide(document) }
                 if var folder = try transaction.row(FolderRecord.self, key) {
                     folder.learned = last.learned
                     try transaction.put(folder)
                 }
-                return (writing.budget.used, writing.dropped)
+                _ = promises.promise(writing.budget, of: space, to: root)
+                return writing.dropped
             }
-            promises.add(taken, to: root)
             learned = last.learned
             try await discard(dropped)
             if page.count < Self.pageCount { return }
@@ -101,7 +103,7 @@ extension OutboxWriter {
         }
         let index = DeliveryRecord.stateIndex(root: root, .waiting)
         var after: [UInt8] = []
-        var space: SpaceBudget?
+        var space: SpaceOffer?
         while let place = placeInUse() {
             let start = after
             let page = try await chute.reader.read {
@@ -130,20 +132,22 @@ extension OutboxWriter {
             // Counted once for all of them, and exactly: that is what they wait for.
             if space == nil { space = try await availableSpace(place, for: .max) }
             guard let left = space else { return }
-            space = try await fetch(again.filter { !$0.waits(for: left) }, place, within: left)
+            space = try await fetch(
+                again.filter { !$0.waits(for: left.budget) }, place, within: left)
         }
     }
 
     /// Asks anew for the bytes of these, as far as there is space; what is left of it.
     func fetch(
-        _ records: [DeliveryRecord], _ place: Place, within space: SpaceBudget
-    ) async throws -> SpaceBudget {
+        _ records: [DeliveryRecord], _ place: Place, within space: SpaceOffer
+    ) async throws -> SpaceOffer {
         guard !records.isEmpty else { return space }
         let (root, rules, start) = (root, rules, place.staging.start)
-        let collection = folder.collection
+        let (collection, promises) = (folder.collection, promises)
         let (left, dropped) = try await chute.store.write { transaction in
             var writing = DeliveryWriting(
-                transaction, root: root, start: start, rules: rules, budget: space)
+                transaction, root: root, start: start, rules: rules,
+                budget: promises.left(of: space))
             for record in records {
                 guard let known = try transaction.row(DeliveryRecord.self, record.key),
                     known == record,
@@ -151,9 +155,8 @@ extension OutboxWriter {
                 else { continue }
                 try writing.fetch(document, known)
             }
-            return (writing.budget, writing.dropped)
+            return (promises.promise(writing.budget, of: space, to: root), writing.dropped)
         }
-        promises.add(left.used - space.used, to: root)
         try await discard(dropped)
         return left
     }

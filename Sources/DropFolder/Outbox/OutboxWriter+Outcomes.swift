@@ -82,19 +82,19 @@ extension OutboxWriter {
         guard let place = placeInUse() else { return }
         try staged?.discard()
         let (root, rules, start) = (root, rules, place.staging.start)
-        let collection = folder.collection
+        let (collection, promises) = (folder.collection, promises)
         let space = try await availableSpace(place, for: record.attachment.byteCount)
-        let taken = try await chute.store.write { transaction in
+        try await chute.store.write { transaction in
             try transaction.remove(IntentRecord.self, record.key)
             guard let known = try transaction.row(DeliveryRecord.self, record.key),
                 let document = try transaction.document(record.document, in: collection)
-            else { return 0 as UInt64 }
+            else { return }
             var writing = DeliveryWriting(
-                transaction, root: root, start: start, rules: rules, budget: space)
+                transaction, root: root, start: start, rules: rules,
+                budget: promises.left(of: space))
             try writing.fetch(document, known)
-            return writing.budget.used
+            _ = promises.promise(writing.budget, of: space, to: root)
         }
-        promises.add(taken, to: root)
         unsettled.remove(record.key)
     }
 

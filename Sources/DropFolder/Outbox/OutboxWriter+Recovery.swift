@@ -96,10 +96,13 @@ extension OutboxWriter {
     private func abandon(
         _ intent: IntentRecord, _ ending: OutboxPublisher.Recovered
     ) async throws {
-        if case .publishAgain(let staged) = ending { try staged.discard() }
-        var copy: PublishedCopy?
-        if case .published(let published) = ending { copy = published }
-        let (found, root, now) = (copy, root, Self.wallClock())
+        var published: PublishedCopy?
+        switch ending {
+        case .publishAgain(let staged): try staged.discard()
+        case .published(let copy): published = copy
+        case .movedByUser, .fetchAgain: break
+        }
+        let (found, root, now) = (published, root, Self.wallClock())
         try await chute.store.write { transaction in
             try transaction.remove(IntentRecord.self, intent.key)
             guard let found else { return }
@@ -112,7 +115,11 @@ extension OutboxWriter {
             guard var record = try transaction.row(DeliveryRecord.self, intent.key) else {
                 return
             }
+            if let former = record.copy {
+                try transaction.removeLocation(of: former, root: root)
+            }
             record.copy = found.copy
+            record.isUsersOwn = false
             try transaction.put(record)
         }
     }

@@ -4,41 +4,85 @@ import ChuteSystem
 extension OutboxWriter {
     /// Fetches again what was removed or refused, or notes to do so once the outbox is there; the
     /// number of files.
+    ///
+    /// The copies concerned are looked at first: the user may have taken them away, or changed
+    /// them, a moment ago. A changed one stays as it is, and only who names that very file gets it
+    /// again as it was, beside it.
     func redeliver(_ target: BytePath) async throws -> Int {
-        let (root, collection, path) = (root, folder.collection, record.path)
+        let (root, path) = (root, record.path)
         let prefix = folderKey(root)
         let relative = target.relative(to: path) ?? target
         let id = target.string.flatMap { $0.utf8.count >= 8 ? DocumentID(hex: $0) : nil }
-        let due = try await chute.reader.read { snapshot in
+        let isNamed: @Sendable (DeliveryRecord) -> Bool = { row in
+            if let id, row.document.bytes.starts(with: id.bytes) { return true }
+            return row.copy?.path == relative
+        }
+        let rows = try await chute.reader.read { snapshot in
             try snapshot.rows(DeliveryRecord.self, after: prefix)
                 .prefix { $0.key.starts(with: prefix) }
-                .filter { row in
-                    guard row.state == .removed || row.state == .refused else { return false }
-                    if let id, row.document.bytes.starts(with: id.bytes) { return true }
-                    return row.copy.map { $0.path.relative(to: relative) != nil } ?? false
+                .filter { isNamed($0) || $0.copy?.path.relative(to: relative) != nil }
+        }
+        let edited = try await noteTouched(among: rows.filter { $0.state == .delivered })
+        let due = try await chute.reader.read { snapshot in
+            try rows.compactMap { try snapshot.row(DeliveryRecord.self, $0.key) }.filter { row in
+                switch row.state {
+                case .removed, .refused: true
+                case .delivered: edited.contains(row.key) && isNamed(row)
+                case .fetching, .waiting, .retracted: false
                 }
+            }
         }
         guard !due.isEmpty else { return 0 }
         guard let place = placeInUse() else { return try await postpone(due) }
-        let (rules, start) = (rules, place.staging.start)
+        return try await fetch(again: due, place)
+    }
+
+    /// Records what the user did to the copies of these; the keys of those that were changed.
+    ///
+    /// Also where the outbox is not in use, as in a command that starts no agent.
+    private func noteTouched(among records: [DeliveryRecord]) async throws -> Set<[UInt8]> {
+        guard !records.isEmpty else { return [] }
+        let outbox: FolderRoot
+        if let place {
+            outbox = place.publisher.root
+        } else {
+            do throws(SystemError) {
+                guard
+                    case .ready(let found) = try FolderRoot.open(
+                        at: record.path, expected: record.identity)
+                else { return [] }
+                outbox = found
+            } catch {
+                log.debug("\(record.path) was not looked through: \(error)")
+                return []
+            }
+        }
+        guard let touched = touched(among: records, in: outbox) else { return [] }
+        try await note(touched)
+        return Set(touched.edited.map(\.key))
+    }
+
+    private func fetch(again due: [DeliveryRecord], _ place: Place) async throws -> Int {
+        let (root, collection, rules, start) = (root, folder.collection, rules, place.staging.start)
+        let promises = promises
         let space = try await availableSpace(place, for: Self.sum(due.map(\.attachment)))
-        let (count, taken, dropped) = try await chute.store.write { transaction in
+        let (count, dropped) = try await chute.store.write { transaction in
             var writing = DeliveryWriting(
-                transaction, root: root, start: start, rules: rules, budget: space)
+                transaction, root: root, start: start, rules: rules,
+                budget: promises.left(of: space))
             var count = 0
             for record in due {
                 guard var known = try transaction.row(DeliveryRecord.self, record.key),
                     known == record,
                     let document = try transaction.document(record.document, in: collection)
                 else { continue }
-                // Of a refused version the one before is still there, and is replaced.
-                if known.state == .removed { known.copy = nil }
+                known.forgetCopy()
                 try writing.fetch(document, known)
                 count += 1
             }
-            return (count, writing.budget.used, writing.dropped)
+            _ = promises.promise(writing.budget, of: space, to: root)
+            return (count, writing.dropped)
         }
-        promises.add(taken, to: root)
         try await discard(dropped)
         return count
     }
@@ -51,7 +95,7 @@ extension OutboxWriter {
                 guard var waiting = try transaction.row(DeliveryRecord.self, record.key),
                     waiting == record
                 else { continue }
-                if waiting.state == .removed { waiting.copy = nil }
+                waiting.forgetCopy()
                 waiting.state = .waiting
                 waiting.reason = SkipReason.notMounted.rawValue
                 waiting.detail = "comes again once the outbox is there"
@@ -60,5 +104,15 @@ extension OutboxWriter {
             }
             return count
         }
+    }
+}
+
+extension DeliveryRecord {
+    /// What the user removed or changed is nothing that the file to come may replace. Of a refused
+    /// version the one before is still there, and is replaced.
+    fileprivate mutating func forgetCopy() {
+        guard state != .refused else { return }
+        copy = nil
+        isUsersOwn = false
     }
 }

@@ -4,16 +4,23 @@ import ChuteSystem
 /// How much may still be promised.
 extension OutboxWriter {
     /// The space that may be promised to files of `needed` bytes altogether.
-    func availableSpace(_ place: Place, for needed: UInt64) async throws -> SpaceBudget {
-        let info = try FileSystemInfo.of(
-            descriptor: place.publisher.root.folder.descriptor.raw)
-        var usage = SpaceLimits.Usage(
-            free: info.freeBytes, hasNames: info.freeFiles.map { $0 > 16 } ?? true)
+    ///
+    /// What is promised is counted before what is free: bytes that are written meanwhile count
+    /// twice, not never.
+    func availableSpace(_ place: Place, for needed: UInt64) async throws -> SpaceOffer {
+        let moment = promises.moment
+        var usage = SpaceLimits.Usage(free: 0)
+        func budget() throws(SystemError) -> SpaceBudget {
+            let info = try FileSystemInfo.of(
+                descriptor: place.publisher.root.folder.descriptor.raw)
+            usage.free = info.freeBytes
+            usage.hasNames = info.freeFiles.map { $0 > 16 } ?? true
+            return limits.budget(usage)
+        }
         if limits.maxTotal == nil, let bound = promises.total {
             usage.unwritten = bound
-            let budget = limits.budget(usage)
-            var trial = budget
-            if trial.take(needed) { return budget }
+            let budget = try budget()
+            if budget.left >= needed { return SpaceOffer(budget: budget, moment: moment) }
         }
         let root = root
         let (counts, held, outboxes) = try await chute.reader.read { snapshot in
@@ -24,34 +31,34 @@ extension OutboxWriter {
         }
         usage.held = held
         usage.promised = counts[root] ?? 0
-        promises.set(root, to: usage.promised)
+        promises.set(root, to: usage.promised, since: moment)
         let device = try place.publisher.root.folder.status().device
         let neighbours = outboxes.filter { $0.root == root || Self.isDevice(device, of: $0.path) }
         usage.unwritten = neighbours.reduce(0) { $0 + (counts[$1.root] ?? 0) }
-        var trial = limits.budget(usage)
-        if !trial.take(needed) {
+        if try budget().left < needed {
             // It is short: what is written already is no longer free, and counts once.
-            for neighbour in neighbours where counts[neighbour.root] != nil {
-                let written = try await writtenByteCount(neighbour)
-                usage.unwritten -= min(usage.unwritten, written)
+            usage.unwritten = 0
+            for neighbour in neighbours {
+                usage.unwritten += try await unwrittenByteCount(neighbour)
             }
         }
-        return limits.budget(usage)
+        return SpaceOffer(budget: try budget(), moment: moment)
     }
 
-    /// What the wants of an outbox take on disk already.
-    private func writtenByteCount(_ record: FolderRecord) async throws -> UInt64 {
+    /// What the wants of an outbox will still take on disk.
+    private func unwrittenByteCount(_ record: FolderRecord) async throws -> UInt64 {
         let wants = try await chute.reader.read { try $0.wants(inRoot: record.root) }
+        let promised = Self.sum(wants.map(\.attachment))
         do throws(SystemError) {
             let folder = try Folder(at: record.path)
-            var sum: UInt64 = 0
+            var written: UInt64 = 0
             for want in wants {
                 guard let status = try folder.status(of: want.path) else { continue }
-                sum += min(status.allocated, want.attachment.byteCount)
+                written += min(status.allocated, want.attachment.byteCount)
             }
-            return sum
+            return promised - written
         } catch {
-            return 0  // not there: nothing of it is on this file system
+            return promised  // not there: nothing of it is on this file system
         }
     }
 

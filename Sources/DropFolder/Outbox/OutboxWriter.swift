@@ -102,14 +102,14 @@ actor OutboxWriter {
             }
             group.addTask {
                 while true {
-                    try await Task.sleep(for: .seconds(15), tolerance: .seconds(5))
+                    try await Task.pause(for: .seconds(10), tolerance: .seconds(10))
                     self.events.post(.tick)
                 }
             }
             group.addTask {
                 while true {
                     self.events.post(.check)
-                    try await Task.sleep(for: .seconds(300), tolerance: .seconds(60))
+                    try await Task.pause(for: .seconds(300), tolerance: .seconds(60))
                 }
             }
             defer { group.cancelAll() }

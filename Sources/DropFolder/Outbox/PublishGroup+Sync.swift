@@ -1,5 +1,4 @@
 import ChuteSystem
-import Dispatch
 import Glibc
 import Synchronization
 
@@ -70,7 +69,7 @@ extension PublishGroup {
         } else {
             let failure = Mutex<SystemError?>(nil)
             let lanes = min(Self.threads, files.count)
-            DispatchQueue.concurrentPerform(iterations: lanes) { lane in
+            performTogether(lanes) { lane in
                 for index in stride(from: lane, to: files.count, by: lanes) {
                     do throws(SystemError) { try files[index].descriptor.sync() } catch {
                         failure.withLock { $0 = error }

@@ -23,11 +23,13 @@ extension PublishGroup {
             }
         }
         return items.indices.compactMap { index in
-            guard case .intended(let target) = states[index] else { return nil }
+            guard case .intended(let target) = states[index], let print = prints[index] else {
+                return nil
+            }
             let staged = items[index].staged
             return PublishIntent(
                 index: index, start: staged.staging.start, stagedName: staged.name,
-                target: target.path, identity: staged.identity, replacing: target.replacing)
+                target: target.path, fingerprint: print, replacing: target.replacing)
         }
     }
 
@@ -35,7 +37,9 @@ extension PublishGroup {
         _ index: Int, _ reserved: inout [BytePath: UInt64]
     ) throws(SystemError) {
         let item = items[index]
-        let size = try item.staged.descriptor.status().size
+        let status = try item.staged.descriptor.status()
+        let size = status.size
+        prints[index] = CopyFingerprint(status)
         if let old = item.replacing, !standsBeside.contains(index), reserved[old.path] == nil {
             if try isUntouched(old) {
                 reserved[old.path] = size

@@ -33,6 +33,8 @@ package final class PublishGroup {
     /// Items whose old copy is left alone after all.
     var standsBeside: Set<Int> = []
     var attempts: [Int]
+    /// What the staged files are once they are synced.
+    var prints: [Int: CopyFingerprint] = [:]
     /// Folders found in the present step, so that each is looked for once.
     var places: [BytePath: OutboxTree.Place] = [:]
 

@@ -52,22 +52,24 @@ package struct PublishIntent: Hashable, Sendable {
     package let stagedName: BytePath
     /// Below the outbox.
     package let target: BytePath
-    package let identity: InodeIdentity
+    /// Of the staged file as it was synced: its name alone changes afterwards, or its user.
+    package let fingerprint: CopyFingerprint
     /// What `target` holds and is exchanged against; `nil` where the name is free.
     package let replacing: CopyFingerprint?
 
+    package var identity: InodeIdentity { fingerprint.identity }
     /// The start, then the name.
     var staged: BytePath { start.appending(stagedName) }
 
     package init(
         index: Int, start: BytePath, stagedName: BytePath, target: BytePath,
-        identity: InodeIdentity, replacing: CopyFingerprint?
+        fingerprint: CopyFingerprint, replacing: CopyFingerprint?
     ) {
         self.index = index
         self.start = start
         self.stagedName = stagedName
         self.target = target
-        self.identity = identity
+        self.fingerprint = fingerprint
         self.replacing = replacing
     }
 }

@@ -23,6 +23,9 @@ struct SpaceBudget: Hashable, Sendable {
         return true
     }
 
+    /// `count` bytes went to somebody else.
+    mutating func lose(_ count: UInt64) { available -= min(available, count) }
+
     /// `count` bytes that were promised before are free again.
     mutating func giveBack(_ count: UInt64) {
         let sum = available.addingReportingOverflow(count)

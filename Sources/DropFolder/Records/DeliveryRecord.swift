@@ -128,3 +128,10 @@ extension CopyFingerprint {
             modified: print.modified, changed: print.changed)
     }
 }
+
+extension Transaction {
+    /// Forgets where a delivered copy lies; not what has its name by now.
+    func removeLocation(of copy: DeliveredCopy, root: Int64) throws {
+        try removeLocation(root: root, path: copy.path, fingerprint: copy.fingerprint.encoded)
+    }
+}

@@ -23,8 +23,7 @@ struct IntentRecord: LocalRow, Hashable {
             "root": .integer(root), "document": .document(document),
             "start": .path(intent.start), "staged": .path(intent.stagedName),
             "target": .path(intent.target),
-            "inode": .integer(Int64(bitPattern: intent.identity.inode)),
-            "birth": .integer(intent.identity.birth),
+            "print": .bytes(intent.fingerprint.encoded),
             "replacing": .optional(intent.replacing.map { .bytes($0.encoded) }),
         ]
     }
@@ -35,9 +34,19 @@ struct IntentRecord: LocalRow, Hashable {
         intent = PublishIntent(
             index: 0, start: try fields.path("start"), stagedName: try fields.path("staged"),
             target: try fields.path("target"),
+            fingerprint: try Self.fingerprint(fields),
+            replacing: fields["replacing"]?.bytes.flatMap { CopyFingerprint(encoded: $0) })
+    }
+
+    /// Rows of before had the identity alone: such a file counts as changed by its user.
+    private static func fingerprint(_ fields: Fields) throws -> CopyFingerprint {
+        if let known = fields["print"]?.bytes.flatMap({ CopyFingerprint(encoded: $0) }) {
+            return known
+        }
+        return CopyFingerprint(
             identity: InodeIdentity(
                 inode: UInt64(bitPattern: try fields.integer("inode")),
                 birth: try fields.integer("birth")),
-            replacing: fields["replacing"]?.bytes.flatMap { CopyFingerprint(encoded: $0) })
+            size: .max, modified: 0, changed: 0)
     }
 }

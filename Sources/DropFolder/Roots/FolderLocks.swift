@@ -35,6 +35,13 @@ final class FolderLocks: Sendable {
     /// Lets go of a folder that went away: it can be unmounted, and others may have it.
     func release(_ root: Int64) { states.withLock { $0[root] = nil } }
 
+    /// As `release`, but still knows where another agent had the folder.
+    func letGo(_ root: Int64) {
+        states.withLock { states in
+            if case .held? = states[root] { states[root] = nil }
+        }
+    }
+
     /// Whether another agent had the folder when it was last there.
     func isElsewhere(_ root: Int64) -> Bool {
         if case .elsewhere? = states.withLock({ $0[root] }) { true } else { false }

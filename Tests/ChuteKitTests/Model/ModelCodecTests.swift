@@ -5,8 +5,6 @@ import Testing
 @testable import ChuteKit
 
 struct ModelCodecTests {
-    // MARK: Values
-
     @Test func `values read back, twins in NFC and NFD as two fields`() throws {
         let digest = Digest(hashing: [1])
         let id = try #require(AttachmentID(digest: digest, byteCount: 1 << 53))
@@ -56,8 +54,6 @@ struct ModelCodecTests {
         }
     }
 
-    // MARK: Clock
-
     @Test(arguments: [0, 1, 1_700_000_000_000, 253_402_300_799_999, UInt64(Int64.max)] as [UInt64])
     func `stamps only grow and stay valid, whatever the wall clock says`(_ now: UInt64) {
         var clock = HybridClock(last: Stamp(rawValue: 0))
@@ -84,8 +80,6 @@ struct ModelCodecTests {
         clock.observe(Stamp(rawValue: .max), now: .max - HybridClock.tolerance)
         #expect(clock.tick(now: now).isValid)
     }
-
-    // MARK: Text forms
 
     @Test(arguments: 0..<40)
     func `base32 of any count of bytes reads back`(_ count: Int) {
@@ -137,8 +131,6 @@ struct ModelCodecTests {
             _ = Ticket(String(decoding: changed, as: UTF8.self))
         }
     }
-
-    // MARK: Receipts and facts
 
     @Test(arguments: [Receipt.State.delivered, .refused(reason: "too-large"), .notWanted])
     func `a receipt reads back`(_ state: Receipt.State) {

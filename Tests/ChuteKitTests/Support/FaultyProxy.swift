@@ -13,15 +13,23 @@ final class FaultyProxy: Sendable {
         var flipAt: Int?
         /// Nothing is passed on from this place on, but the connection stays.
         var silentAfter: Int?
+        /// Nothing is taken in from this place on, until `set` says otherwise.
+        var holdAfter: Int?
     }
 
     let address: String
     private let target: String
     private let faults: Mutex<Faults>
     private let count = Atomic<Int>(0)
+    private let down = Atomic<Int>(0)
+    private let up = Atomic<Int>(0)
     private let running = Mutex<Task<Void, Never>?>(nil)
 
     var connectionCount: Int { count.load(ordering: .relaxed) }
+    /// The bytes that were passed on towards those that dialled.
+    var downCount: Int { down.load(ordering: .relaxed) }
+    /// The bytes that were passed on towards the target.
+    var upCount: Int { up.load(ordering: .relaxed) }
 
     init(to target: String, faults: Faults) throws {
         self.target = target
@@ -66,23 +74,49 @@ final class FaultyProxy: Sendable {
             let two = try? Readiness(descriptor: other.raw)
         else { return }
         let (left, right) = (dialer.raw, other.raw)
+        if faults.holdAfter != nil { Self.narrow(right) }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await Self.copy(left, one, right, two, Faults()) }
-            group.addTask { await Self.copy(right, two, left, one, faults) }
+            group.addTask {
+                await self.copy(left, one, right, two, Faults()) {
+                    self.up.add($0, ordering: .relaxed)
+                }
+            }
+            group.addTask {
+                await self.copy(right, two, left, one, faults) {
+                    self.down.add($0, ordering: .relaxed)
+                }
+            }
             await group.next()
             group.cancelAll()
         }
     }
 
+    /// Lets little wait in the socket, so that who sends notices when nobody takes.
+    private static func narrow(_ socket: Int32) {
+        var size = Int32(64 << 10)
+        setsockopt(
+            socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Whether nothing is to be taken in at this place for now.
+    private func holds(_ faults: Faults, at passed: Int) -> Bool {
+        guard let limit = faults.holdAfter, passed > limit else { return false }
+        return self.faults.withLock { $0.holdAfter != nil }
+    }
+
     /// Copies until either end closes, or a fault ends it.
-    private static func copy(
-        _ from: Int32, _ source: Readiness, _ to: Int32, _ target: Readiness, _ faults: Faults
+    private func copy(
+        _ from: Int32, _ source: Readiness, _ to: Int32, _ target: Readiness, _ faults: Faults,
+        passing: (Int) -> Void
     ) async {
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         var passed = 0
         while true {
             let limit = min(buffer.count, (faults.cutAfter ?? .max) - passed)
             if limit <= 0 { return }
+            while holds(faults, at: passed) {
+                do { try await Task.sleep(for: .milliseconds(5)) } catch { return }
+            }
             let got = recv(from, &buffer, limit, 0)
             if got == 0 { return }
             if got < 0 {
@@ -101,6 +135,7 @@ final class FaultyProxy: Sendable {
                 }
                 if count > 0 {
                     sent += count
+                    passing(count)
                 } else {
                     guard errno == EAGAIN, await target.wait(.write) else { return }
                 }

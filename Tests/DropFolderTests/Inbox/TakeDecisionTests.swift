@@ -60,8 +60,6 @@ import Testing
         #expect(TakeDecision.of(.init(isCurrent: false, others: has)) == .stay(.notCurrent))
     }
 
-    // MARK: A look
-
     private let shared = FileFingerprint(inode: 1, birth: 2, size: 3, modified: 4, changed: 5)
 
     @Test func `only a file as it was shared that nobody writes is free`() {
@@ -89,8 +87,6 @@ import Testing
             #expect(look(other) == .changed)
         }
     }
-
-    // MARK: Recovery
 
     private struct Row: CustomTestStringConvertible, Sendable {
         let isLeaving: Bool

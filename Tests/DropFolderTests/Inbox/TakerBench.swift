@@ -94,8 +94,6 @@ struct TakerBench {
         return (held, hashed, FileFingerprint(status), status)
     }
 
-    // MARK: What a crash leaves behind
-
     /// The record of a file that is about to be set aside, written.
     func begin(_ row: InboxRecord, isHeld: Bool = false) async throws -> TakeRecord {
         try await chute.store.write { transaction in
@@ -135,8 +133,6 @@ struct TakerBench {
     func write(_ record: TakeRecord) async throws {
         try await chute.store.write { try $0.put(record) }
     }
-
-    // MARK: What is found
 
     func row(_ name: BytePath) async throws -> InboxRecord? {
         let key = folderKey(record.root, name)

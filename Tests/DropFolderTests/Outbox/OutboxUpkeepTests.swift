@@ -89,6 +89,31 @@ struct OutboxUpkeepTests {
         }
     }
 
+    @Test func `what took the name of a removed copy is still known to have its bytes`()
+        async throws
+    {
+        try await WriterBench.with { bench in
+            // Both come out as the second one is called.
+            let first = try await bench.deliver("a\u{1}.txt", "one")
+            let second = try await bench.withWriterAfterCheck { writer in
+                try Folder(at: bench.outbox).remove("a%01.txt")
+                let second = try await bench.share("a%01.txt", "two")
+                try await bench.awaitWant(of: second)
+                try await bench.fetch(for: writer)
+                try await bench.awaitState(.delivered, of: second)
+                writer.events.post(.check)
+                try await bench.awaitState(.removed, of: first)
+                return second
+            }
+            #expect(try bench.text("a%01.txt") == "two")
+            let file = try #require(second.fields.flatMap(FileDocument.init))
+            let locations = try await bench.chute.reader.read {
+                try $0.locations(of: file.attachment)
+            }
+            #expect(locations.map(\.path) == ["a%01.txt"])
+        }
+    }
+
     @Test func `an outbox that another agent has is left alone until that lets go`() async throws {
         try await WriterBench.with { bench in
             let (others, own) = (FolderLocks(), FolderLocks())

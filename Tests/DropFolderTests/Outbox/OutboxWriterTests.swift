@@ -19,10 +19,10 @@ struct OutboxWriterTests {
         let path = FolderRoot.markFolder.appending("staging").appending(staged)
         try bench.stage(Array("two".utf8), at: path)
         let folder = try Folder(at: bench.outbox)
-        let identity = InodeIdentity(try #require(try folder.status(of: path)))
+        let print = CopyFingerprint(try #require(try folder.status(of: path)))
         let intent = PublishIntent(
             index: 0, start: staged.parent, stagedName: staged.lastComponent, target: old.path,
-            identity: identity, replacing: old.fingerprint)
+            fingerprint: print, replacing: old.fingerprint)
         let row = IntentRecord(root: bench.root, document: document.id, intent: intent)
         try await bench.chute.store.write { transaction in
             try transaction.put(row)

@@ -52,16 +52,4 @@ struct SpaceLimitsTests {
         #expect(budget.used == 8)
         #expect(budget.left == 0)
     }
-
-    @Test func `the bound is known once every outbox has counted`() {
-        let promises = SpacePromises(outboxes: [1, 2])
-        promises.add(5, to: 1)
-        promises.set(1, to: 10)
-        #expect(promises.total == nil)
-        promises.set(2, to: 0)
-        promises.add(7, to: 2)
-        #expect(promises.total == 17)
-        promises.set(1, to: 1)
-        #expect(promises.total == 8)
-    }
 }

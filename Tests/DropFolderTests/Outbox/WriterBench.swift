@@ -55,20 +55,37 @@ final class WriterBench: Sendable {
         }
     }
 
-    // MARK: The writer
-
     /// Runs a writer, as one start of the agent, while `body` runs.
-    func withWriter(
-        locks: FolderLocks = FolderLocks(), _ body: (OutboxWriter) async throws -> Void
-    ) async throws {
+    @discardableResult
+    func withWriter<Value>(
+        locks: FolderLocks = FolderLocks(), _ body: (OutboxWriter) async throws -> Value
+    ) async throws -> Value {
         let writer = try await writer(locks: locks)
         let running = Task { try await writer.run() }
-        let result: Result<Void, any Error>
+        let result: Result<Value, any Error>
         do { result = .success(try await body(writer)) } catch { result = .failure(error) }
         running.cancel()
         let end = await running.result
-        try result.get()
-        if case .failure(let error) = end, !(error is CancellationError) { throw error }
+        if case .success = result, case .failure(let error) = end, !(error is CancellationError) {
+            throw error
+        }
+        return try result.get()
+    }
+
+    /// Runs a writer that has looked at its copies: none is looked at again before `body` is done,
+    /// unless it asks for that.
+    @discardableResult
+    func withWriterAfterCheck<Value>(
+        _ body: (OutboxWriter) async throws -> Value
+    ) async throws -> Value {
+        try await withWriter { writer in
+            // What comes second is taken up after all that the start asked for.
+            for name in ["first", "second"] {
+                let document = try await share(name, name)
+                try await awaitWant(of: document)
+            }
+            return try await body(writer)
+        }
     }
 
     /// A writer that does not run.
@@ -107,8 +124,6 @@ final class WriterBench: Sendable {
         }
         return document
     }
-
-    // MARK: Documents of the peer
 
     /// A first version, or the one after `earlier`.
     func share(_ path: String, _ text: String, after earlier: Document? = nil) async throws
@@ -166,8 +181,6 @@ final class WriterBench: Sendable {
         contents.withLock { $0[id] = bytes }
         return id
     }
-
-    // MARK: Looking
 
     func wants() async throws -> [Want] {
         try await chute.reader.read { [root] in try $0.wants(inRoot: root) }

@@ -57,8 +57,6 @@ struct KillRun {
         try await pair.laptop.awaitReceipts(1)
     }
 
-    // MARK: Killing
-
     /// Kills until there were as many as wanted, and enough in each step; waits then until
     /// everything is delivered, and ends the agents.
     mutating func kill() async throws {
@@ -194,8 +192,6 @@ struct KillRun {
         #expect(!delivery.isRemoved, "nobody removed \(name)")
     }
 
-    // MARK: Files
-
     /// A file beside the inbox and the name that it is to have there.
     private struct Prepared {
         let file: BytePath
@@ -233,8 +229,6 @@ struct KillRun {
     private func drop(_ prepared: Prepared) throws {
         try pair.laptop.drop(prepared.file, as: prepared.name)
     }
-
-    // MARK: The end
 
     /// Everything is as it was after both started again and had nothing left to do.
     func finish() async throws {

@@ -1,0 +1,146 @@
+import ChuteSystem
+
+/// What sessions report: who is there, and what comes in.
+extension Fetcher {
+    nonisolated func connected(_ peer: DeviceID, through session: PeerSession) {
+        enqueue { fetcher in
+            fetcher.sessions[peer] = session
+            fetcher.carryOut(fetcher.planner.connected(peer))
+        }
+    }
+
+    nonisolated func disconnected(
+        _ peer: DeviceID, through session: PeerSession, partials: [Assembly]
+    ) {
+        enqueue { fetcher in
+            guard fetcher.sessions[peer] === session else { return }
+            fetcher.sessions[peer] = nil
+            for partial in partials where fetcher.transfers[partial.request.attachment] != nil {
+                fetcher.partials.keep(partial)
+            }
+            // Those pieces are asked for again: what waits unchecked of them is only memory.
+            for transfer in fetcher.transfers.values {
+                transfer.unchecked.removeAll { $0.peer == peer }
+            }
+            fetcher.carryOut(fetcher.planner.disconnected(peer))
+        }
+    }
+
+    /// Whole pieces, in the order in which they came.
+    nonisolated func received(_ pieces: [Assembly], from session: PeerSession) {
+        enqueue { fetcher in
+            for piece in pieces { fetcher.take(piece.request, piece.buffer, from: session) }
+        }
+    }
+
+    nonisolated func absent(_ request: PieceRequest, at session: PeerSession) {
+        enqueue { fetcher in
+            guard let peer = fetcher.peer(of: session) else { return }
+            fetcher.noteAbsent(request, at: peer)
+        }
+    }
+
+    nonisolated func peer(_ session: PeerSession, has holding: Holding) {
+        enqueue { fetcher in
+            guard let peer = fetcher.peer(of: session) else { return }
+            fetcher.carryOut(fetcher.planner.has(holding, at: peer))
+        }
+    }
+
+    private func peer(of session: PeerSession) -> DeviceID? {
+        sessions.first { $0.value === session }?.key
+    }
+
+    private func noteAbsent(_ request: PieceRequest, at peer: DeviceID) {
+        let attachment = request.attachment
+        carryOut(planner.absent(request.piece, of: attachment, at: peer))
+        // It looked again after it sent a wrong piece, and has no right one.
+        guard let transfer = transfers[attachment], planner.hasSentWrong(attachment, from: peer)
+        else { return }
+        report(mismatchOf: transfer, from: peer, isFinal: true)
+    }
+
+    private func take(_ request: PieceRequest, _ buffer: PieceBuffer, from session: PeerSession) {
+        guard let peer = peer(of: session), let transfer = transfers[request.attachment] else {
+            return
+        }
+        guard let piece = request.piece else {
+            return takeLayer(Array(buffer.bytes), of: transfer, from: peer, session)
+        }
+        if transfer.layer == nil, transfer.pieceCount > 1 {
+            // It came before the layer by which it is checked.
+            transfer.unchecked.append((piece, buffer, peer))
+            return
+        }
+        check(piece, buffer, of: transfer, from: peer)
+    }
+
+    private func takeLayer(
+        _ layer: [UInt8], of transfer: FetchTransfer, from peer: DeviceID, _ session: PeerSession
+    ) {
+        let attachment = transfer.attachment
+        guard
+            PieceTree.isPieceLayer(
+                layer, ofID: attachment.digest.bytes, length: attachment.byteCount)
+        else {
+            diagnostics.warning("\(peer.short) sent wrong hashes for \(attachment)")
+            let (assignments, isLiar) = planner.failed(nil, of: attachment, from: peer)
+            report(mismatchOf: transfer, from: peer, isFinal: isLiar)
+            return carryOut(assignments)
+        }
+        transfer.layer = layer
+        carryOut(planner.finished(nil, of: attachment, from: peer))
+        let early = transfer.unchecked
+        transfer.unchecked = []
+        for (piece, buffer, sender) in early { check(piece, buffer, of: transfer, from: sender) }
+        // For a later start, and for those who fetch from here. A task of its own, since bytes
+        // need not wait for the disk; losing it costs fetching it again.
+        Task {
+            do {
+                try await store.write { try $0.store(layer: layer, of: attachment) }
+            } catch { diagnostics.warning("the hashes of \(attachment) were not kept: \(error)") }
+        }
+    }
+
+    private func check(
+        _ piece: UInt64, _ buffer: PieceBuffer, of transfer: FetchTransfer, from peer: DeviceID
+    ) {
+        let attachment = transfer.attachment
+        guard transfer.isRight(piece, buffer, with: hasher) else {
+            let (assignments, isLiar) = planner.failed(piece, of: attachment, from: peer)
+            diagnostics.warning(
+                "\(peer.short) sent a wrong piece of \(attachment)"
+                    + (isLiar ? " again: it is not asked for it any more" : ""))
+            report(mismatchOf: transfer, from: peer, isFinal: isLiar)
+            sessions[peer]?.reportMismatch(attachment, piece: piece)
+            return carryOut(assignments)
+        }
+        do throws(SystemError) {
+            try transfer.write(piece, buffer, in: roots)
+        } catch {
+            // Its file is that of the first want: the others begin with their own.
+            drop(attachment)
+            pause(transfer.wants[0], error)
+            return begin(transfer.wants.dropFirst(), layer: transfer.layer)
+        }
+        transfer.mark(piece)
+        if transfer.pieceCount > 1 {
+            progress.received(transfer.doneByteCount, of: attachment, from: peer)
+            if transfer.doneCount % 16 == 1 { store.look(at: .locations) }
+        }
+        carryOut(planner.finished(piece, of: attachment, from: peer))
+        finishIfComplete(transfer)
+    }
+
+    private func report(
+        mismatchOf transfer: FetchTransfer, from peer: DeviceID, isFinal: Bool
+    ) {
+        // Many pieces may be wrong: what is final is said once.
+        if isFinal, !transfer.judged.insert(peer).inserted { return }
+        for want in transfer.wants {
+            end(
+                FetchOutcome(
+                    want: want, result: .mismatch(from: peer, isFinal: isFinal), layer: []))
+        }
+    }
+}
