@@ -201,6 +201,8 @@ struct AfterIngestTests {
                         "edited.jpg": .init(photos[0]), "gone.jpg": .init(photos[1]),
                     ])
                     try await eventually("status says why") {
+                        try await pair.laptop.chute("status").output
+                    } holds: {
                         try await pair.laptop.chute("status").output.contains(
                             "edited.jpg and 1 more stay: no device that is connected has it")
                     }
