@@ -24,8 +24,9 @@ protocol AgentAccess: Sendable {
 
     /// Becomes a member by a ticket; throws `JoinFailure` where that does not work.
     func join(ticket: String) async throws -> JoinOutcome
-    /// Forgets the space and its members. Throws where the space is a shared-key one.
-    func leave() async throws -> LeaveOutcome
+    /// Forgets the space and its members. Throws where the space is a shared-key one, and unless
+    /// `isForced` where others would be left without an owner.
+    func leave(isForced: Bool) async throws -> LeaveOutcome
 
     func peers() async throws -> [StatusReport.Peer]
     /// Takes a member out by name or id, or the beginning of an id.
@@ -60,6 +61,8 @@ struct JoinOutcome: Hashable, Sendable {
     /// The name of the device that invited.
     var inviter: String
     var wasMemberAlready: Bool
+    /// A member that the ticket made an owner.
+    var isPromoted = false
 }
 
 /// Why a ticket did not make this device a member.
@@ -94,8 +97,9 @@ enum RemovalOutcome: Hashable, Sendable {
 }
 
 enum RetractOutcome: Hashable, Sendable {
-    /// `delivered`: the names of the peers that have it already.
-    case retracted(name: BytePath, delivered: [String])
+    /// `delivered`: the names of the peers that have it already, or `had` of the `count` files
+    /// of a folder.
+    case retracted(name: BytePath, count: Int, had: Int, delivered: [String])
     case unknown
     /// Only its origin takes a file back; the origin's name.
     case notOwn(origin: String)

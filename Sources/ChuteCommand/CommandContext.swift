@@ -18,14 +18,20 @@ struct CommandContext: Sendable {
     var keys: DeviceKeys
     var agent: any AgentAccess
 
+    /// Makes suggested commands those of this home.
+    var hints: Hints { Hints(home: home.folder) }
+
     /// Says what was done, unless `-q`.
     func say(_ line: String) throws {
-        if !isQuiet { try output.writeLine(line) }
+        if !isQuiet { try output.writeLine(hints.complete(line)) }
     }
+
+    /// Prints text for people that was asked for.
+    func show(_ text: String) throws { try output.write(hints.complete(text)) }
 
     /// Says what a person should know beside the result, on standard error.
     func note(_ line: String) throws {
-        if !isQuiet { try errors.writeLine("chute: " + Log.escaped(line)) }
+        if !isQuiet { try errors.writeLine("chute: " + Log.escaped(hints.complete(line))) }
     }
 
     /// The configuration; `nil` where this home has none. An error says where the file is wrong.

@@ -108,7 +108,8 @@ extension HomeAgent {
             return JoinOutcome(
                 space: answer["space"]?.string ?? "",
                 inviter: answer["inviter"]?.string ?? ticket.inviter.short,
-                wasMemberAlready: answer["member"]?.bool ?? false)
+                wasMemberAlready: answer["member"]?.bool ?? false,
+                isPromoted: answer["promoted"]?.bool ?? false)
         } catch let error as RequestError {
             switch error.code {
             case ChuteError.Code.ticketExpired.description: throw JoinFailure.expired
@@ -125,9 +126,9 @@ extension HomeAgent {
         }
     }
 
-    func leave() async throws -> LeaveOutcome {
+    func leave(isForced: Bool) async throws -> LeaveOutcome {
         do {
-            let answer = try await ask(.leave)
+            let answer = try await ask(.leave(isForced: isForced))
             return LeaveOutcome(
                 space: answer["space"]?.string,
                 members: Int(clamping: answer["members"]?.integer ?? 0))

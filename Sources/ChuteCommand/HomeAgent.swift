@@ -143,7 +143,8 @@ struct HomeAgent: AgentAccess {
             if let origin = answer["origin"]?.string { return .notOwn(origin: origin) }
             guard let name = answer["name"]?.bytes else { return .unknown }
             return .retracted(
-                name: BytePath(bytes: name),
+                name: BytePath(bytes: name), count: Int(clamping: answer["count"]?.integer ?? 1),
+                had: Int(clamping: answer["had"]?.integer ?? 0),
                 delivered: (answer["delivered"]?.array ?? []).compactMap(\.string))
         } catch let error as RequestError { throw CommandError(.failed, error.message) }
     }

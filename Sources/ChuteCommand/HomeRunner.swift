@@ -21,7 +21,9 @@ struct HomeRunner {
     func run(moved: Bool) async throws -> ExitCode {
         let signals = try SignalSequence([.terminate, .interrupt])  // before anything is held
         let configuration = try configuration()
-        for notice in configuration.notices { log.warning("\(home.configurationFile): \(notice)") }
+        for notice in configuration.notices {
+            log.warning(notice.description(in: home.configurationFile))
+        }
         let agent = try await openWhenFree(configuration, moved)
         try mark(.running)
         let notifier = ServiceNotifier()

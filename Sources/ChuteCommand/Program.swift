@@ -10,12 +10,16 @@ enum Program {
         // A reader that is gone is an error of the write; a broken lease is no reason to die.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGIO, SIG_IGN)
+        let (arguments, environment) = (ProcessArguments.all, ProcessEnvironment.current)
         do {
-            return try await run(ProcessArguments.all, environment: .current)
+            return try await run(arguments, environment: environment)
         } catch is StandardStream.Closed {
             return .failed
         } catch {
-            return report(error)
+            let hints = Hints(
+                arguments: arguments, environment: environment,
+                currentFolder: ProcessArguments.currentFolder)
+            return report(error, hints)
         }
     }
 
@@ -58,7 +62,8 @@ enum Program {
             case (false, 1): .info
             default: .debug
             }
-        let log = Log(level: level, environment: environment)
+        let hints = Hints(home: home.folder)
+        let log = Log(level: level, environment: environment, edit: hints.complete)
         return CommandContext(
             home: home, environment: environment, currentFolder: currentFolder,
             terminal: Terminal(of: .output, environment: environment), log: log, isQuiet: isQuiet,
@@ -67,7 +72,7 @@ enum Program {
     }
 
     /// Prints why it did not work; the exit code that goes with it.
-    private static func report(_ error: any Error) -> ExitCode {
+    private static func report(_ error: any Error, _ hints: Hints) -> ExitCode {
         if let error = error as? ConfigurationError {
             // As compilers do: each line begins with file, line and column.
             return end(.configuration, error.problems.map { $0.description(in: error.file) })
@@ -79,7 +84,7 @@ enum Program {
                 CommandError(.usage, error.description)
             default: CommandError(.failed, "\(error)")
             }
-        return end(failure.code, ["chute: " + Log.escaped(failure.message)])
+        return end(failure.code, ["chute: " + Log.escaped(hints.complete(failure.message))])
     }
 
     private static func end(_ code: ExitCode, _ lines: [String]) -> ExitCode {

@@ -45,12 +45,12 @@ struct ArgumentParser {
         parsed.path = chain.dropFirst().map(\.name)
         guard let command = current.command else {
             let known = current.subcommands.map(\.name).joined(separator: ", ")
-            throw CommandError.usage("`\(name)` needs a command, one of \(known)")
+            throw CommandError.usage("\(name) needs a command, one of \(known)")
         }
         if let missing = current.operands.dropFirst(parsed.operands.count).first, missing.isRequired
         {
             throw CommandError.usage(
-                "`\(name)` needs \(missing.name): see `\(name) --help`")
+                "\(name) needs \(missing.name): see `\(name) --help`")
         }
         return .command(command, parsed)
     }
@@ -63,16 +63,17 @@ struct ArgumentParser {
         } else if parsed.operands.count < current.operands.count {
             parsed.operands.append(operand)
         } else if current.subcommands.isEmpty {
-            throw CommandError.usage("`\(name)` does not take \"\(operand)\": see `\(name) --help`")
+            throw CommandError.usage("\(name) does not take \"\(operand)\": see `\(name) --help`")
         } else {
             throw CommandError.usage(
-                "`\(name)` knows no command \"\(operand)\"" + suggestion(for: operand))
+                "\(name) knows no command \"\(operand)\"" + suggestion(for: operand))
         }
     }
 
     private func suggestion(for operand: BytePath) -> String {
         let word = operand.description
-        if chain.count == 1, let meant = CommandTable.synonyms[word.lowercased()] {
+        let said = chain.dropFirst().map(\.name) + [word.lowercased()]
+        if let meant = CommandTable.synonyms[said.joined(separator: " ")] {
             return ": did you mean "
                 + meant.map { "`chute \($0)`" }.joined(separator: " or ") + "?"
         }
@@ -125,8 +126,8 @@ struct ArgumentParser {
     ) -> CommandError {
         let word = option.description
         if let near = Spelling.nearest(to: word, among: known.map(\.name)) {
-            return .usage("`\(name)` knows no option \(word): did you mean \(near)?")
+            return .usage("\(name) knows no option \(word): did you mean \(near)?")
         }
-        return .usage("`\(name)` knows no option \(word): see `\(name) --help`")
+        return .usage("\(name) knows no option \(word): see `\(name) --help`")
     }
 }

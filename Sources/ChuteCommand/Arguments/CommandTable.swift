@@ -26,11 +26,30 @@ enum CommandTable {
         .init("--version", "the version"),
     ]
 
-    /// Words that people try for a command with another name.
+    /// Words that people try for a command with another name, after the names of the commands
+    /// that they are said to.
     static let synonyms: [String: [String]] = [
         "pair": ["invite", "join"], "devices": ["peers"], "members": ["peers"],
         "setup": ["init"], "start": ["run"], "daemon": ["run"], "agent": ["run"],
         "ls": ["list"], "files": ["list"], "add": ["invite", "join"], "ticket": ["invite"],
         "info": ["status"], "stop": ["service remove"], "undo": ["retract"],
+        "unshare": ["retract"], "restore": ["redeliver"], "kick": ["peers remove"],
+        "remove": ["peers remove", "retract"], "rm": ["peers remove", "retract"],
+        "delete": ["peers remove", "retract"], "install": ["service install"],
+        "uninstall": ["service remove"], "configure": ["config"], "settings": ["config show"],
+        "peers rm": ["peers remove"], "peers delete": ["peers remove"],
+        "peers kick": ["peers remove"], "peers list": ["peers"], "peers ls": ["peers"],
+        "peers show": ["peers"], "peers add": ["invite"],
+        "service uninstall": ["service remove"], "service rm": ["service remove"],
+        "service delete": ["service remove"], "service stop": ["service remove"],
+        "service disable": ["service remove"], "service start": ["service install"],
+        "service enable": ["service install"], "service add": ["service install"],
+        "service restart": ["service install"],
+        "invite ls": ["invite list"], "invite rm": ["invite revoke"],
+        "invite remove": ["invite revoke"], "invite delete": ["invite revoke"],
+        "invite cancel": ["invite revoke"],
+        "config validate": ["config check"], "config test": ["config check"],
+        "config edit": ["config path"], "config get": ["config show"],
+        "config list": ["config show"], "config print": ["config show"],
     ]
 }

@@ -27,7 +27,11 @@ struct ConfigCheckCommand: Command {
     func run(_ context: CommandContext) async throws -> ExitCode {
         let configuration = try context.requiredConfiguration()
         let file = context.home.configurationFile
-        for notice in configuration.notices {
+        let found = try ConfigurationProbe.look(at: context.home)
+        guard found.problems.isEmpty else {
+            throw ConfigurationError(file: file, problems: found.problems)
+        }
+        for notice in configuration.notices + found.notices {
             try context.errors.writeLine(notice.description(in: file))
         }
         try context.say("\(file) is right")

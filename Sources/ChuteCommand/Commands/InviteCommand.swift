@@ -16,7 +16,7 @@ struct InviteCommand: Command {
             .init("--json", "print the ticket as JSON, and end"),
         ],
         examples: [
-            .init("chute invite", "ticket and QR code; says who joined"),
+            .init("chute invite", "ticket and QR code; on a terminal it stays and says who joined"),
             .init("chute invite --uses 5 --expires \"2 days\"", "for five devices"),
             .init("chute invite --print | ssh pi chute join -", "without a ticket on the screen"),
             .init("chute invite list", "tickets that are still good"),
@@ -71,6 +71,9 @@ struct InviteCommand: Command {
         guard staysOpen else {
             if try await !context.agent.isRunning() {
                 try context.note("no agent runs: the ticket works only while `chute run` does")
+            } else if form == .screen {
+                try context.note(
+                    "this is no terminal, so nobody waits here for who joins: see `chute peers`")
             }
             return .success
         }
@@ -79,7 +82,7 @@ struct InviteCommand: Command {
                 Log.escaped("\(joined.name) joined from \(joined.address)"))
             if joined.usesLeft == 0 { return .success }
         }
-        try context.output.writeLine("the ticket is no longer good: run `chute invite` for another")
+        try context.show("the ticket is no longer good: run `chute invite` for another\n")
         return .success
     }
 }

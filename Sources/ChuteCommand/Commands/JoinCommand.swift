@@ -1,3 +1,4 @@
+import ChuteKit
 import ChuteSystem
 import DropFolder
 
@@ -17,26 +18,30 @@ struct JoinCommand: Command {
     init(_ arguments: ParsedArguments) { given = arguments.operands[0] }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        let ticket: String
+        let line: String
         if given == "-" {
-            guard let line = readLine() else {
+            guard let read = readLine() else {
                 throw CommandError.usage("no ticket came from standard input")
             }
-            ticket = line
+            line = read
         } else {
             ProcessArguments.erase(given)
-            ticket = given.string ?? ""
+            line = given.string ?? ""
         }
+        let ticket = line.filter { !$0.isWhitespace }
+        // A slip of the hand sets nothing up. Whether it is still good, its maker says.
+        guard Ticket(ticket) != nil else { throw Self.error(.notATicket) }
         let outcome = try Setup(context: context).run()
         if case .made = outcome { try SetupText.say(outcome, context) }
         do {
-            let joined = try await context.agent.join(
-                ticket: ticket.filter { !$0.isWhitespace })
+            let joined = try await context.agent.join(ticket: ticket)
             let inviter = Log.escaped(joined.inviter)
             try context.say(
-                joined.wasMemberAlready
-                    ? "already a member of the space of \(inviter)"
-                    : "joined the space of \(inviter)")
+                joined.isPromoted
+                    ? "an owner of the space of \(inviter) now"
+                    : joined.wasMemberAlready
+                        ? "already a member of the space of \(inviter)"
+                        : "joined the space of \(inviter)")
             if try await !context.agent.isRunning() {
                 try context.say("next: `chute run`, or `chute service install` to have it always")
             }
@@ -48,11 +53,12 @@ struct JoinCommand: Command {
 
     /// The sentence and exit code for each reason.
     static func error(_ failure: JoinFailure) -> CommandError {
-        let again = "ask for a new one (`chute invite`)"
+        let again = "ask for a new one (chute invite)"
         return switch failure {
         case .notATicket:
             CommandError(
-                .failed, "this is no ticket: expected chute1:... as `chute invite` shows it")
+                .failed,
+                "this is no ticket: expected chute1:... as chute invite shows it there")
         case .expired: CommandError(.failed, "the ticket has expired: \(again)")
         case .usedUp: CommandError(.failed, "the ticket is used up: \(again)")
         case .revoked: CommandError(.failed, "the ticket was revoked: \(again)")
@@ -65,7 +71,7 @@ struct JoinCommand: Command {
                 .unavailable,
                 "the inviting device cannot be reached (tried "
                     + (addresses.isEmpty ? "no address" : addresses.joined(separator: ", "))
-                    + "): check that `chute invite` or `chute run` is open there "
+                    + "): check that chute invite or chute run is open there "
                     + "and that both are on one network")
         case .inSpaceWithOthers(let members):
             CommandError(

@@ -3,7 +3,7 @@ import DropFolder
 /// `chute list`: the documents that this device knows.
 struct ListCommand: Command {
     static let specification = CommandSpecification(
-        name: "list", summary: "lists files: name, type, size, origin, state, receipts",
+        name: "list", summary: "lists files: id, name, type, size, origin, state, receipts",
         options: [
             .init("--json", "as JSON, with all receipts"),
             .init("--skipped", "only what is not shared, and why"),
@@ -28,7 +28,7 @@ struct ListCommand: Command {
         if isJSON {
             try context.output.writeLine(list.json.text)
         } else {
-            try context.output.write(ListText.text(list, onlySkipped: onlySkipped))
+            try context.show(ListText.text(list, onlySkipped: onlySkipped))
         }
         return .success
     }

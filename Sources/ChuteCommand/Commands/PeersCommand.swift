@@ -59,7 +59,7 @@ struct PeerRemoveCommand: Command {
             throw CommandError(
                 .failed,
                 "nobody is removed from a shared-key space: make a new key with "
-                    + "`chute init --shared-key` in a new home and copy it to those who stay")
+                    + "chute init --shared-key FILE in a new home and copy it to those who stay")
         case .notOwner:
             throw CommandError(.failed, "only an owner of the space removes members: ask one")
         }

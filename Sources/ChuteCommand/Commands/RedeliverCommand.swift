@@ -8,22 +8,29 @@ struct RedeliverCommand: Command {
         operands: [.init(name: "ID-OR-PATH")],
         examples: [
             .init("chute redeliver ~/Pics/outbox/pi/cat.jpg", "the file that was there"),
-            .init("chute redeliver 5F3A9C", "by the id that `chute list` shows"),
+            .init("chute redeliver ~/Pics/outbox/pi", "all that is gone from that folder"),
+            .init("chute redeliver 5f3a9c0d", "by the id that `chute list` shows"),
         ],
         command: RedeliverCommand.self)
 
-    private let target: BytePath
+    private let given: BytePath
 
-    init(_ arguments: ParsedArguments) { target = arguments.operands[0] }
+    init(_ arguments: ParsedArguments) { given = arguments.operands[0] }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        _ = try context.requiredConfiguration()
-        let count = try await context.agent.redeliver(target)
+        let target = Target(
+            given, from: context.currentFolder, in: try context.requiredConfiguration().folders)
+        if case .inbox(let path) = target {
+            throw CommandError(
+                .failed,
+                "\(path) lies in an inbox: what others shared is brought back, to the outbox")
+        }
+        let count = try await context.agent.redeliver(target.path)
         guard count > 0 else {
             throw CommandError(
-                .failed, "nothing was delivered as \(target): see `chute list`")
+                .failed, "nothing delivered as \(given) is gone or was changed: see `chute list`")
         }
-        try context.say(count == 1 ? "\(target) comes again" : "\(count) files come again")
+        try context.say(count == 1 ? "\(given) comes again" : "\(count) files come again")
         return .success
     }
 }

@@ -62,7 +62,7 @@ struct ServiceInstallCommand: Command {
             throw CommandError(
                 .exists,
                 "\(file) is a service for another home already: remove it there first "
-                    + "(`chute service remove`)")
+                    + "(chute service remove)")
         }
         try NewFile.makeFolders(file.parent)
         try NewFile.replace(file, with: Array(text.utf8), mode: 0o644)
@@ -128,7 +128,7 @@ struct ServiceStatusCommand: Command {
     func run(_ context: CommandContext) async throws -> ExitCode {
         let file = try ServiceManager.unitFile(context.environment)
         guard file.withCString({ access($0, F_OK) }) == 0 else {
-            try context.output.writeLine("not installed: run `chute service install`")
+            try context.show("not installed: run `chute service install`\n")
             return .notRunning
         }
         let activity = try ServiceManager(environment: context.environment).activity()

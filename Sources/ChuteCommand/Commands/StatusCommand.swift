@@ -53,9 +53,10 @@ struct StatusCommand: Command {
 
     private func text(_ report: StatusReport, _ context: CommandContext) -> String {
         if isJSON { return report.json.text + "\n" }
-        return StatusText(
+        let text = StatusText(
             report: report, terminal: context.terminal, now: .now,
             userFolder: context.home.userFolder
         ).text
+        return context.hints.complete(text)
     }
 }

@@ -30,7 +30,9 @@ struct StatusText {
 
     private var headline: String {
         let state = report.running ? coloured("running", 32) : coloured("not running", 33)
-        return "\(Log.escaped(report.device.name)) is \(state)  (\(report.device.id))"
+        // There is no id before the agent ran for the first time.
+        let id = report.device.id.isEmpty ? "" : "  (\(report.device.id))"
+        return "\(Log.escaped(report.device.name)) is \(state)\(id)"
     }
 
     private func folder(_ folder: StatusReport.FolderState) -> [String] {
@@ -65,13 +67,30 @@ struct StatusText {
     }
 
     private func skipped(_ folder: StatusReport.FolderState) -> [String] {
-        let total = folder.skippedTotal.values.reduce(0, +)
-        guard total > 0 else { return [] }
-        let reasons = folder.skippedTotal.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        var leftOut = folder.skippedTotal
+        for totals in folder.apart.values {
+            leftOut.merge(totals) { all, apart in max(0, all - apart) }
+        }
+        return StatusReport.Skipped.Kind.allCases.flatMap { kind in
+            let totals = kind == .leftOut ? leftOut : folder.apart[kind] ?? [:]
+            return skipped(
+                folder.skipped.filter { $0.kind == kind }, totals.filter { $0.value > 0 }, kind)
+        }
+    }
+
+    private func skipped(
+        _ skipped: [StatusReport.Skipped], _ totals: [String: Int],
+        _ kind: StatusReport.Skipped.Kind
+    ) -> [String] {
+        guard !totals.isEmpty else { return [] }
+        let reasons = totals.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        var lines = ["  skipped: \(reasons)"]
-        lines += ListText.skipped(folder.skipped.prefix(Self.shownSkipped), indentation: "    ")
-        if total > Self.shownSkipped { lines.append("    ... see `chute list --skipped`") }
+        let shown = skipped.prefix(Self.shownSkipped)
+        var lines = ["  \(ListText.heading(kind)): \(reasons)"]
+        lines += ListText.skipped(shown, indentation: "    ")
+        if totals.values.reduce(0, +) > shown.count {
+            lines.append("    ... see `chute list --skipped`")
+        }
         return lines
     }
 

@@ -38,7 +38,8 @@ struct Setup {
     private func checked(_ text: [UInt8]) throws -> Configuration {
         do {
             return try ConfigurationReader.read(
-                text, file: file, userFolder: context.home.userFolder)
+                text, file: file, userFolder: context.home.userFolder,
+                stateFolder: context.home.stateFolder)
         } catch {
             let problems = error.problems.map(\.message).joined(separator: "; ")
             throw CommandError(

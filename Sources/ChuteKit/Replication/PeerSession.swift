@@ -161,7 +161,8 @@ actor PeerSession {
             try channel.send(.prove, Proof.member.cbor)
         case (.member, .none):
             guard await context.store.membership.isMember(other) else {
-                try goodbye(.notMember)
+                let isOut = await context.store.membership.standings[other] != nil
+                try goodbye(isOut ? .removed : .notMember)
                 throw ChuteError(.refused, "\(address) is no member of this space")
             }
             try channel.send(.prove, Proof.member.cbor)

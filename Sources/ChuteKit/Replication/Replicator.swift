@@ -5,7 +5,7 @@ import ChuteSystem
 /// ## Concurrency
 /// A plain actor that only awaits. Every connection is a child task of `run`.
 actor Replicator {
-    private let context: SessionContext
+    let context: SessionContext
     private let transport: TCPTransport
     private let listen: String?
     private let connect: [String]
@@ -17,6 +17,9 @@ actor Replicator {
     private var proving: Set<DeviceID> = []
     private var addressOf: [String: DeviceID] = [:]
     private(set) var listenState: ListenState?
+    /// Who said that this device was removed; `nil` for one that was not known.
+    var removers: Set<DeviceID?> = []
+    private var lastSpace: SpaceID?
 
     /// What comes in from the outside, and what is asked for by the engine's owner.
     private enum Arrival: Sendable {
@@ -110,6 +113,7 @@ actor Replicator {
     }
 
     private func note(_ state: ListenState) {
+        guard listenState != state else { return }  // it is tried again and again
         listenState = state
         if case .waiting(let why) = state { context.diagnostics.warning("not listening: \(why)") }
     }
@@ -121,10 +125,12 @@ actor Replicator {
                 let stream = try await transport.connect(to: address)
                 let device = try await converse(stream, side: .dialed)
                 if device != nil { schedule.reset() }
-            } catch let end as SessionEnd {
-                context.diagnostics.debug("\(address): \(end)")
             } catch {
                 context.diagnostics.debug("\(address): \(error)")
+                if case .refused(.removed)? = error as? SessionEnd {
+                    let known = addressOf[address]
+                    await noteRemoval(by: known == nil ? deviceAt(address) : known)
+                }
             }
             await waitWhileConnected(to: address)
             guard fixed.contains(address) || published.contains(address) else { break }
@@ -165,6 +171,7 @@ actor Replicator {
                 failures.append("\(address): \(error)")
                 continue
             }
+            removers = []
             addressOf[address] = ticket.inviter
             dial(address, isFixed: true)
             return
@@ -233,8 +240,9 @@ actor Replicator {
         }
         guard await belongs(device) else {
             // It was removed after it had proved itself.
-            await session.end(.removed)
-            throw SessionEnd.said(.removed)
+            let reason = await farewell(to: device)
+            await session.end(reason)
+            throw SessionEnd.said(reason)
         }
         return try await live(session, number, device, hello)
     }
@@ -252,15 +260,17 @@ actor Replicator {
         _ session: PeerSession, _ number: UInt64, _ device: DeviceID, _ hello: Hello
     ) async throws -> DeviceID {
         await announce(device, session, isConnected: true)
-        context.diagnostics.notice("connected to \(device.short) at \(session.address)")
+        removers.remove(device)
+        let name = await name(of: device)
+        context.diagnostics.notice("connected to \(name) at \(session.address)")
         let start = ContinuousClock.now
         var failure: (any Error)?
         do { try await session.run(hello: hello) } catch { failure = error }
         if registry.entries[device]?.number == number {
             await announce(device, session, isConnected: false)
         }
+        await noteEnd(of: device, failure)
         guard let failure else { return device }
-        context.diagnostics.notice("disconnected from \(device.short): \(failure)")
         // What held for a while and was cut then is worth a quick attempt.
         if let end = failure as? SessionEnd {
             guard end.isPassing else { throw failure }
@@ -296,8 +306,10 @@ actor Replicator {
             case .replace(let number): old = number
             case .askFirst(let number):
                 if await sessions[number]?.isAlive(within: .seconds(2)) ?? false {
+                    let name = await name(of: device)
                     context.diagnostics.warning(
-                        "two engines claim to be \(device.short): one is a copy of the other")
+                        "two devices have the key of \(name): one is a copy of "
+                            + "the other, and gets a key of its own by chute init --new-device")
                     await session.end(.duplicateDevice)
                     return false
                 }
@@ -317,7 +329,8 @@ actor Replicator {
                     address: session.address)
             }
         } catch {
-            context.diagnostics.warning("presence of \(device.short) was not noted: \(error)")
+            let name = await name(of: device)
+            context.diagnostics.warning("that \(name) came or went was not noted: \(error)")
         }
     }
 
@@ -325,8 +338,11 @@ actor Replicator {
     private func watchMembers() async {
         for await _ in context.store.updates(of: .members) {
             let membership = await context.store.membership
+            let space = await context.store.space
+            if space != lastSpace { removers = [] }
+            lastSpace = space
             for (device, entry) in registry.entries where !(await belongs(device)) {
-                await sessions[entry.number]?.end(.removed)
+                await sessions[entry.number]?.end(farewell(to: device))
             }
             published = Set(
                 await knownAddresses(of: membership).prefix(Self.publishedLimit))

@@ -16,6 +16,17 @@ extension Snapshot {
         return Membership(space: (space ?? nil) ?? .alone, statements: statements).standings
     }
 
+    /// The owners whose removal of this device the facts here hold; `nil` while none is in force.
+    ///
+    /// Whoever was away when it happened may never get the facts: nobody talks to it any more.
+    public func removers() throws -> [DeviceID]? {
+        guard let standing = try memberStandings()[device], !standing.isMember else { return nil }
+        let owners = try Transaction.statements(in: database, ownKey: []).compactMap { statement in
+            if case .removal(device, _) = statement.fact { statement.author } else { nil }
+        }
+        return Set(owners).sorted()
+    }
+
     /// The space that this device is in; `nil` for none.
     public func space() throws -> SpaceID? {
         let space =

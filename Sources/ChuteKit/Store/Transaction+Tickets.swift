@@ -123,7 +123,7 @@ extension Transaction {
             throw ChuteError(
                 .notAllowed,
                 "whoever holds the key file is a member: make a new key with "
-                    + "`chute init --shared-key` in new homes and copy it to those who stay")
+                    + "chute init --shared-key FILE in new homes and copy it to those who stay")
         }
         guard state.membership.role(of: device) == .owner else {
             throw ChuteError(.notAllowed, "only an owner of the space can remove a member")

@@ -28,10 +28,28 @@ struct TCPTransport: StreamTransport {
             do {
                 try await listenOnce(at: address, listening: listening, accepted: accepted)
             } catch {
-                listening(.waiting("\(address): \(error)"))
+                listening(.waiting(trouble(at: address, error)))
             }
             do { try await Task.pause(for: pause) } catch { return }
             pause = min(pause * 2, .seconds(10))
+        }
+    }
+
+    /// Why nobody can connect here, in a sentence with what to do.
+    private func trouble(at address: String, _ error: any Error) -> String {
+        guard let error = error as? SystemError else { return "\(address): \(error)" }
+        let other = "set another listen in [transports.tcp]"
+        switch error.code {
+        case EADDRINUSE where portRange > 0:
+            return "\(address) and the \(portRange) ports after it are taken by other programs: "
+                + "stop one of them, or \(other)"
+        case EADDRINUSE:
+            return "\(address) is taken by another program: stop that one, or \(other)"
+        case EADDRNOTAVAIL:
+            return "\(address) is no address of this device: wait until it is, or \(other)"
+        case EACCES:
+            return "\(address) may not be used by this user: \(other), with a port above 1023"
+        default: return "\(address): \(error.reason) (\(error.call))"
         }
     }
 
@@ -54,7 +72,7 @@ struct TCPTransport: StreamTransport {
                 }
             } catch {
                 // Out of descriptors or memory: the connection waits in the backlog meanwhile.
-                listening(.waiting("\(socket.address): \(error)"))
+                listening(.waiting("\(socket.address): \(error.reason) (\(error.call))"))
                 try await Task.pause(for: .seconds(1))
                 listening(.listening(socket.address.description))
             }

@@ -17,16 +17,26 @@ package struct Log: Sendable {
     package let level: Level
     private let stream: StandardStream
     private let showsPriority: Bool
+    private let edit: @Sendable (String) -> String
 
-    package init(level: Level = .notice, stream: StandardStream = .error, showsPriority: Bool) {
+    /// `edit` is the last word on each message before it is escaped.
+    package init(
+        level: Level = .notice, stream: StandardStream = .error, showsPriority: Bool,
+        edit: @escaping @Sendable (String) -> String = { $0 }
+    ) {
         self.level = level
         self.stream = stream
         self.showsPriority = showsPriority
+        self.edit = edit
     }
 
     /// A log to standard error that shows priorities if journald reads it.
-    package init(level: Level = .notice, environment: ProcessEnvironment) {
-        self.init(level: level, showsPriority: Self.journalReads(.error, environment))
+    package init(
+        level: Level = .notice, environment: ProcessEnvironment,
+        edit: @escaping @Sendable (String) -> String = { $0 }
+    ) {
+        self.init(
+            level: level, showsPriority: Self.journalReads(.error, environment), edit: edit)
     }
 
     package func error(_ message: @autoclosure () -> String) { write(.error, message) }
@@ -38,7 +48,7 @@ package struct Log: Sendable {
     private func write(_ level: Level, _ message: () -> String) {
         guard level <= self.level else { return }
         let prefix = showsPriority ? "<\(level.rawValue)>" : ""
-        let line = Array((prefix + Self.escaped(message()) + "\n").utf8)
+        let line = Array((prefix + Self.escaped(edit(message())) + "\n").utf8)
         // A log that cannot be written stops nobody, and there is no one else to tell.
         _ = line.withUnsafeBytes { Glibc.write(stream.descriptor, $0.baseAddress, $0.count) }
     }

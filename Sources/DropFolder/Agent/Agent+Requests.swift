@@ -50,7 +50,7 @@ extension Agent {
             case .revoke(let id):
                 return ["found": .bool(try await chute.store.write { try $0.revokeTicket(id) })]
             case .join(let text): return try await join(text)
-            case .leave: return try await leave()
+            case .leave(let isForced): return try await leave(isForced: isForced)
             case .remove(let device):
                 try await chute.store.write { try $0.removeMember(device) }
                 return [:]
@@ -84,30 +84,70 @@ extension Agent {
         guard let ticket = Ticket(text) else {
             throw ChuteError(.invalid, "this is no ticket: it begins with chute1:")
         }
-        let wasMember = try await chute.reader.read { snapshot in
-            try snapshot.space() == ticket.space
-                && snapshot.members().contains { $0.id == snapshot.device }
+        let former = try await chute.reader.read { snapshot in
+            try snapshot.space() == ticket.space ? Self.ownRole(snapshot) : nil
         }
-        if !wasMember {
+        // A member uses a ticket that may make it an owner.
+        if former != .owner {
             try await publishProfile()
-            try await chute.join(ticket)
+            do { try await chute.join(ticket) } catch {
+                guard former != nil else { throw error }
+                log.debug("a member came with a ticket: \(error)")
+            }
         }
-        let name = try await chute.reader.read { try $0.profile(of: ticket.inviter)?.name }
-        return [
-            "space": .string(ticket.space.description), "member": .bool(wasMember),
-            "inviter": .string(name ?? ticket.inviter.short),
-        ]
+        if let former, former != .owner { try await awaitPromotion(from: former) }
+        return try await chute.reader.read { snapshot in
+            let role = try Self.ownRole(snapshot)
+            let name = try snapshot.profile(of: ticket.inviter)?.name
+            return [
+                "space": .string(ticket.space.description),
+                "member": .bool(former != nil),
+                "promoted": .bool(former != nil && former != role && role == .owner),
+                "inviter": .string(name ?? ticket.inviter.short),
+            ]
+        }
     }
 
-    private func leave() async throws -> Fields {
-        let (space, count) = try await chute.reader.read {
-            (try $0.space(), try $0.members().count)
+    /// Waits a moment for what a ticket may have made of a member: which role it is for, only its
+    /// maker knows.
+    private func awaitPromotion(from role: Role) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in self.chute.store.updates(of: .members) {
+                    if try await self.chute.reader.read(Self.ownRole) != role { return }
+                }
+            }
+            group.addTask { try await Task.sleep(for: .seconds(2)) }
+            defer { group.cancelAll() }
+            try await group.next()
         }
-        try await chute.store.write { try $0.leaveSpace() }
-        return [
-            "space": .optional((space?.description).map { .string($0) }),
-            "members": .integer(Int64(max(0, count - 1))),
-        ]
+    }
+
+    private static func ownRole(_ snapshot: Snapshot) throws -> Role? {
+        try snapshot.members().first { $0.id == snapshot.device }?.role
+    }
+
+    /// Leaves the space. Refused for its only owner while others are in it, unless forced: nobody
+    /// could admit or remove anybody from then on.
+    private func leave(isForced: Bool) async throws -> Fields {
+        try await chute.store.write { transaction in
+            let space = try transaction.space()
+            let members = try transaction.members()
+            let others = members.filter { $0.id != transaction.device }
+            let isOwner = members.contains { $0.id == transaction.device && $0.role == .owner }
+            if isOwner, !others.isEmpty, !others.contains(where: { $0.role == .owner }), !isForced {
+                throw ChuteError(
+                    .notAllowed,
+                    "this device is the only owner of a space with others, and nobody could invite "
+                        + "or remove anybody without it: make another one an owner (`chute invite "
+                        + "--role owner` here, and the ticket there), or say `chute leave --force`")
+            }
+            try transaction.leaveSpace()
+            return [
+                "space": .optional((space?.description).map { .string($0) }),
+                "members": .integer(Int64(others.count)),
+            ]
+        }
     }
 
     /// Delivers again what the user removed, or what was refused, by document or by path.
@@ -118,56 +158,5 @@ extension Agent {
             count += try await writer.redeliver(target)
         }
         return ["count": .integer(Int64(count))]
-    }
-
-    private func retract(_ target: BytePath) async throws -> Fields {
-        for folder in folders.all {
-            let collection = folder.settings.collection
-            guard let document = try await find(target, in: folder) else { continue }
-            let (receipts, names, origin) = try await chute.reader.read { snapshot in
-                let receipts = try snapshot.receipts(for: document)
-                let delivered = receipts.filter { $0.value.state == .delivered }.keys.sorted()
-                return (
-                    delivered,
-                    try delivered.map { try snapshot.profile(of: $0)?.name ?? $0.short },
-                    try snapshot.profile(of: document.origin)?.name ?? document.origin.short
-                )
-            }
-            guard document.origin == chute.device else {
-                return ["origin": .string(origin)]
-            }
-            try await chute.store.write { try $0.retract(document.id, in: collection) }
-            let name = document.fields.flatMap(FileDocument.init)?.joinedPath ?? target
-            return [
-                "name": .bytes(name.bytes), "count": .integer(Int64(receipts.count)),
-                "delivered": .array(names.map { .string($0) }),
-            ]
-        }
-        return [:]
-    }
-
-    /// The document that a person means: by id, by the beginning of one, by the path of a file
-    /// in the inbox, or by its path below the inbox.
-    private func find(_ target: BytePath, in folder: AgentFolders.Opened) async throws -> Document?
-    {
-        let collection = folder.settings.collection
-        let candidates = [target.relative(to: folder.inbox?.path ?? "/"), target]
-            .compactMap { $0 }
-        let root = folder.inbox?.root
-        return try await chute.reader.read { snapshot in
-            if let root {
-                for path in candidates {
-                    if let row = try snapshot.row(InboxRecord.self, folderKey(root, path)) {
-                        return try snapshot.document(row.document, in: collection)
-                    }
-                }
-            }
-            guard let text = target.string, text.utf8.count >= 8,
-                let prefix = DocumentID(hex: text)
-            else { return nil }
-            let found = try snapshot.documents(
-                in: collection, idPrefix: prefix.bytes, limit: 2)
-            return found.count == 1 ? found[0] : nil
-        }
     }
 }

@@ -51,13 +51,22 @@ extension Agent {
                     ]))
             }
         }
+        var settling: [Value] = []
+        for (root, ingestor) in ingestors {
+            let count = await ingestor.tracker.count + ingestor.undecided.count
+            settling.append(.map(["root": .integer(root), "count": .integer(Int64(count))]))
+        }
+        let removed = await chute.removedBy.map { device -> Value in
+            .optional(device.map { .bytes($0.digest.bytes) })
+        }
         let stalled = await chute.stalledFetches().sorted().prefix(Self.shownStalled)
         let clocks = await chute.clockLeads().map { device, seconds -> Value in
             .map(["peer": .bytes(device.digest.bytes), "lead": .integer(seconds)])
         }
         return [
             "states": .array(states), "notes": .array(notes), "transfers": .array(transfers),
-            "busy": .array(busy), "clocks": .array(clocks),
+            "busy": .array(busy), "clocks": .array(clocks), "settling": .array(settling),
+            "removed": .array(removed),
             "stalled": .array(stalled.map { .attachment(AttachmentToken(id: $0)) }),
         ]
     }

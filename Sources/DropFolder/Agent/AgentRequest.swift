@@ -6,7 +6,8 @@ package enum AgentRequest: Hashable, Sendable {
     case invite(role: Role, uses: Int, seconds: Int64)
     case revoke(String)
     case join(String)
-    case leave
+    /// `isForced`: also as the only owner of a space with others.
+    case leave(isForced: Bool = false)
     case remove(DeviceID)
     case redeliver(BytePath)
     case retract(BytePath)
@@ -21,7 +22,8 @@ package enum AgentRequest: Hashable, Sendable {
             ]
         case .revoke(let id): ["ask": .string("revoke"), "id": .string(id)]
         case .join(let ticket): ["ask": .string("join"), "ticket": .string(ticket)]
-        case .leave: ["ask": .string("leave")]
+        case .leave(let isForced):
+            ["ask": .string("leave"), "force": .bool(isForced)]
         case .remove(let device):
             ["ask": .string("remove"), "device": .bytes(device.digest.bytes)]
         case .redeliver(let target):
@@ -45,7 +47,7 @@ package enum AgentRequest: Hashable, Sendable {
         case "join":
             guard let ticket = fields["ticket"]?.string else { return nil }
             self = .join(ticket)
-        case "leave": self = .leave
+        case "leave": self = .leave(isForced: fields["force"]?.bool ?? false)
         case "remove":
             guard
                 let device = fields["device"]?.bytes.flatMap({ Digest(bytes: $0) })

@@ -9,17 +9,17 @@ extension Configuration {
     ///
     /// Throws `ConfigurationError`, and `SystemError` where the file cannot be read.
     package static func load(
-        _ file: BytePath, userFolder: BytePath?
+        _ file: BytePath, userFolder: BytePath?, stateFolder: BytePath? = nil
     ) throws -> Configuration? {
         do {
             return try ConfigurationReader.read(
-                try text(of: file), file: file, userFolder: userFolder)
+                try text(of: file), file: file, userFolder: userFolder, stateFolder: stateFolder)
         } catch let error as SystemError where error.isNotFound {
             return nil
         }
     }
 
-    private static func text(of file: BytePath) throws -> [UInt8] {
+    static func text(of file: BytePath) throws -> [UInt8] {
         // Not blocking, lest something strange of that name holds the agent up.
         let descriptor = try FileDescriptor.open(file, O_RDONLY | O_NONBLOCK)
         let status = try descriptor.status()
@@ -33,6 +33,7 @@ extension Configuration {
 
     /// Reads the configuration of a home; `nil` where there is none yet.
     package static func load(_ home: Home) throws -> Configuration? {
-        try load(home.configurationFile, userFolder: home.userFolder)
+        try load(
+            home.configurationFile, userFolder: home.userFolder, stateFolder: home.stateFolder)
     }
 }

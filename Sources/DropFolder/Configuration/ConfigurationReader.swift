@@ -6,6 +6,9 @@ package struct ConfigurationReader {
     let folder: BytePath
     /// What `~` stands for; `nil` where nobody knows.
     let userFolder: BytePath?
+    /// Where the agent keeps database and key, which no folder may share; `nil` where that is not
+    /// known.
+    let stateFolder: BytePath?
     var problems: [ConfigurationProblem] = []
     var notices: [ConfigurationProblem] = []
     /// Every inbox and outbox with its place, to find those that overlap.
@@ -17,8 +20,15 @@ package struct ConfigurationReader {
 
     /// Reads a configuration's text; throws all problems at once, in the order of the file.
     package static func read(
-        _ text: [UInt8], file: BytePath, userFolder: BytePath?
+        _ text: [UInt8], file: BytePath, userFolder: BytePath?, stateFolder: BytePath? = nil
     ) throws(ConfigurationError) -> Configuration {
+        try reading(text, file, userFolder, stateFolder).configuration
+    }
+
+    /// The configuration, and the reader that knows where each folder stands in the text.
+    static func reading(
+        _ text: [UInt8], _ file: BytePath, _ userFolder: BytePath?, _ stateFolder: BytePath?
+    ) throws(ConfigurationError) -> (configuration: Configuration, reader: ConfigurationReader) {
         let document: TOMLDocument
         do {
             document = try TOMLDocument(parsing: text)
@@ -26,13 +36,14 @@ package struct ConfigurationReader {
             let problem = ConfigurationProblem(position: error.position, message: error.message)
             throw ConfigurationError(file: file, problems: [problem])
         }
-        var reader = ConfigurationReader(folder: file.parent, userFolder: userFolder)
+        var reader = ConfigurationReader(
+            folder: file.parent, userFolder: userFolder, stateFolder: stateFolder)
         let configuration = reader.configuration(document.entries)
         guard reader.problems.isEmpty else {
             let problems = reader.problems.sorted { $0.position < $1.position }
             throw ConfigurationError(file: file, problems: problems)
         }
-        return configuration
+        return (configuration, reader)
     }
 
     private mutating func configuration(_ entries: [TOMLEntry]) -> Configuration {
@@ -117,6 +128,7 @@ package struct ConfigurationReader {
                 break
             }
         }
+        checkState()
         for target in moveTargets {
             let overlapping = roots.first { root in
                 target.path.relative(to: root.path) != nil
@@ -127,6 +139,21 @@ package struct ConfigurationReader {
                 target.position,
                 "after_ingest_folder \(target.path) overlaps with \(overlapping.what) "
                     + "\(overlapping.path), expected folders of which none lies in another")
+        }
+    }
+
+    /// The device's key must not be shared, nor files be hidden among what is the agent's own.
+    private mutating func checkState() {
+        guard let stateFolder else { return }
+        let targets = moveTargets.map { ($0.path, "after_ingest_folder", $0.position) }
+        for (path, what, position) in roots + targets
+        where path.relative(to: stateFolder) != nil || stateFolder.relative(to: path) != nil {
+            problems.append(
+                ConfigurationProblem(
+                    position: position,
+                    message: "\(what) \(path) overlaps with the agent's own folder \(stateFolder), "
+                        + "expected folders of which none lies in another",
+                    isOverlap: true))
         }
     }
 

@@ -1,5 +1,4 @@
 package import ChuteSystem
-import Glibc
 
 /// Where one agent keeps its things.
 ///
@@ -46,7 +45,8 @@ package struct Home: Hashable, Sendable {
             if given.bytes.contains(0) || given.isEmpty {
                 throw LocationError(description: "--home needs the path of a folder")
             }
-            let folder = given.absolute(from: currentFolder).real
+            let place = given.absolute(from: currentFolder)
+            let folder = place.real ?? place
             let state = folder.appending("state")
             return Home(
                 folder: folder, configurationFile: folder.appending("chute.toml"),
@@ -82,13 +82,6 @@ extension BytePath {
         let whole = isAbsolute ? self : folder.appending(self)
         let names = whole.components.filter { $0 != [UInt8(ascii: ".")] }
         return BytePath(bytes: [Self.separator] + BytePath(components: names).bytes)
-    }
-
-    /// The path without links where it exists, else itself. Calls `realpath`.
-    fileprivate var real: BytePath {
-        guard let resolved = withCString({ realpath($0, nil) }) else { return self }
-        defer { free(resolved) }
-        return BytePath(bytes: UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
     }
 
     /// FNV-1a in hexadecimal: short enough for socket paths, and no secret.

@@ -188,7 +188,7 @@ extension InboxTaker {
         }
         let space = await chute.space?.description
         let found: Result<FolderRoot, TargetTrouble>
-        do throws(SystemError) { found = try target(at: path, known?.identity, space) } catch {
+        do throws(SystemError) { found = try target(at: path, known, space) } catch {
             found = .failure(TargetTrouble(sentence: "\(path) cannot be used: \(error)"))
         }
         switch found {
@@ -200,8 +200,10 @@ extension InboxTaker {
             return nil
         case .success(let root):
             targetTrouble = nil
-            if known == nil {
-                let record = MoveTargetRecord(path: path, identity: root.identity)
+            // Where it cannot be told, a folder that is made anew will not be taken.
+            let site = (try? RootSite.of(root.folder)) ?? known?.site
+            let record = MoveTargetRecord(path: path, identity: root.identity, site: site)
+            if known?.fields != record.fields {
                 try await chute.store.write { try $0.put(record) }
             }
             return MoveTarget(root)
@@ -211,19 +213,25 @@ extension InboxTaker {
     private struct TargetTrouble: Error { let sentence: String }
 
     private func target(
-        at path: BytePath, _ known: RootIdentity?, _ space: String?
+        at path: BytePath, _ known: MoveTargetRecord?, _ space: String?
     ) throws(SystemError) -> Result<FolderRoot, TargetTrouble> {
         if let conflict = try overlap(of: path, space) {
             return .failure(.init(sentence: "\(conflict.sentence): give each a folder of its own"))
         }
         if let known {
-            if case .ready(let root) = try FolderRoot.open(at: path, expected: known) {
+            if case .ready(let root) = try FolderRoot.open(at: path, expected: known.identity) {
                 return .success(root)
             }
-            return .failure(
-                .init(sentence: "\(path) is not there, or is not the folder that it was"))
+            let state = try MoveTarget.successor(at: path, of: known.site)
+            guard state == .empty else {
+                return .failure(.init(sentence: "\(path) \(state.words)"))
+            }
+            log.notice("after_ingest: \(path) was made anew, and is used")
         }
         let root = try FolderRoot.establish(at: path, use: .init(.afterIngest, space: space))
+        if let site = known?.site, try RootSite.of(root.folder) != site {
+            return .failure(.init(sentence: "\(path) was mounted this moment"))
+        }
         guard case .marked = root.identity else {
             return .failure(.init(sentence: "\(path) cannot be written"))
         }

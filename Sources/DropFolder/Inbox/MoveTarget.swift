@@ -176,3 +176,44 @@ package final class MoveTarget: Sendable {
         return Place(path: made, folder: current)
     }
 }
+
+extension MoveTarget {
+    /// What stands in the place of a folder that is not the one that it was.
+    package enum Successor: Hashable, Sendable {
+        /// It was made anew by its user: there is nothing in it, and it is where the other was.
+        case empty
+        case missing
+        /// It is where the other was, and something is in it.
+        case filled
+        /// It may be the place where a drive is not mounted, or another drive.
+        case elsewhere
+
+        var words: String {
+            switch self {
+            case .empty: "is empty"
+            case .missing:
+                "is not there: mount its drive, or make it where it is gone for good"
+            case .filled:
+                "is not the folder that it was: bring that one back, empty this one for a moment, "
+                    + "or name another after_ingest_folder"
+            case .elsewhere:
+                "is not the folder that it was, nor on its drive: mount that drive, or name "
+                    + "another after_ingest_folder where it is gone for good"
+            }
+        }
+    }
+
+    /// Looks at what is at `path` now, where the folder that was there lay at `site`. Changes
+    /// nothing.
+    package static func successor(
+        at path: BytePath, of site: RootSite?
+    ) throws(SystemError) -> Successor {
+        let folder: Folder
+        do throws(SystemError) { folder = try Folder(at: path) } catch {
+            if error.isNotFound { return .missing }
+            throw error
+        }
+        guard let site, try RootSite.of(folder) == site else { return .elsewhere }
+        return try folder.entries().isEmpty ? .empty : .filled
+    }
+}

@@ -79,24 +79,37 @@ struct TakeRecord: LocalRow, Hashable {
 }
 
 /// A folder that dropped files are moved to, and how it is recognised: it is made once, and not
-/// made again where it is not mounted.
+/// made again where it is not mounted. One that its user made anew at the same site is taken.
 struct MoveTargetRecord: LocalRow, Hashable {
     static let collection = "after-ingest-folders"
 
     var path: BytePath
     var identity: RootIdentity
+    /// Where it was when it was last there; `nil` where that could not be told.
+    var site: RootSite?
 
     var key: [UInt8] { path.bytes }
 
-    init(path: BytePath, identity: RootIdentity) {
+    init(path: BytePath, identity: RootIdentity, site: RootSite?) {
         self.path = path
         self.identity = identity
+        self.site = site
     }
 
-    var fields: Fields { ["path": .path(path), "identity": .string(identity.text)] }
+    var fields: Fields {
+        [
+            "path": .path(path), "identity": .string(identity.text),
+            "fsid": .optional(site.map { .integer(Int64(bitPattern: $0.fileSystem)) }),
+            "mounts": .optional(site.map { .integer(Int64($0.mounts)) }),
+        ]
+    }
 
     init(fields: Fields) throws {
         path = try fields.path("path")
         identity = try fields.need("identity") { $0.string.flatMap { RootIdentity(text: $0) } }
+        if let id = fields["fsid"]?.integer, let mounts = fields["mounts"]?.integer {
+            site = RootSite(
+                fileSystem: UInt64(bitPattern: id), mounts: Int(clamping: mounts))
+        }
     }
 }

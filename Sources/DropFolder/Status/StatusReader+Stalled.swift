@@ -18,7 +18,8 @@ extension StatusReader {
                 else { continue }
                 let others = try holders(of: document, members, snapshot)
                 report.add(
-                    file.joinedPath, SkipReason.noSource.rawValue, Self.detail(others), limit)
+                    file.joinedPath, SkipReason.noSource.rawValue, Self.detail(others), limit,
+                    .waiting)
             }
         }
     }

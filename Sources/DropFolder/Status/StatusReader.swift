@@ -23,7 +23,20 @@ package struct StatusReader: Sendable {
         }
         report.transfers = try transfers(live, snapshot, members)
         report.notes = (live?["notes"]?.array ?? []).compactMap(\.string)
+        report.removedBy = try removers(snapshot, live)
         return report
+    }
+
+    /// The names of those who took this device out of the space, as the facts here say or as one
+    /// of them said when it was dialled; `nil` where nobody did.
+    private func removers(_ snapshot: Snapshot, _ live: Fields?) throws -> [String]? {
+        let said = live?["removed"]?.array?.map { value in
+            value.bytes.flatMap { Digest(bytes: $0) }.map { DeviceID($0) }
+        }
+        let known = try snapshot.removers()
+        guard known != nil || said?.isEmpty == false else { return nil }
+        let devices = Set(known ?? []).union((said ?? []).compactMap { $0 })
+        return try devices.map { try snapshot.profile(of: $0)?.name ?? $0.short }.sorted()
     }
 
     package static func peer(_ member: Member, isRunning: Bool) -> StatusReport.Peer {
@@ -72,6 +85,7 @@ package struct StatusReader: Sendable {
             let counts = try snapshot.counts(DeliveryRecord.self, by: "state")
             report.delivered =
                 counts[DeliveryRecord.stateIndex(root: root, .delivered)] ?? 0
+            report.coming = counts[DeliveryRecord.stateIndex(root: root, .fetching)] ?? 0
             for state in [DeliveryRecord.State.refused, .waiting] {
                 for row in try snapshot.rows(
                     DeliveryRecord.self, where: "state",
@@ -79,7 +93,9 @@ package struct StatusReader: Sendable {
                 {
                     let document = try snapshot.document(row.document, in: settings.collection)
                     let path = document?.fields.flatMap(FileDocument.init)?.joinedPath ?? ""
-                    report.add(path, row.reason, row.detail, skippedLimit)
+                    report.add(
+                        path, row.reason, row.detail, skippedLimit,
+                        state == .waiting ? .waiting : .leftOut)
                 }
             }
             try addStalled(root, settings, members, snapshot, live, skippedLimit, &report)
@@ -109,7 +125,7 @@ package struct StatusReader: Sendable {
             report.add(
                 BytePath(name), SkipReason.clock.rawValue,
                 "its clock is \(Self.span(lead.magnitude)) \(lead < 0 ? "behind" : "ahead of") "
-                    + "this device's: set the one that is wrong", limit)
+                    + "this device's: set the one that is wrong", limit, .clock)
         }
     }
 
@@ -134,14 +150,20 @@ package struct StatusReader: Sendable {
         for record in try snapshot.rows(InboxRecord.self, after: prefix) {
             guard record.key.starts(with: prefix) else { break }
             if let note = record.note, !record.wasSeenAbsent {
-                report.add(record.path, note.reason.rawValue, "shared, with this doubt", limit)
+                report.add(
+                    record.path, note.reason.rawValue, note.doubt, limit, .doubtful)
             }
         }
         for busy in live?["busy"]?.array ?? [] {
             guard let fields = busy.map, fields["root"]?.integer == root,
                 let path = fields["path"]?.bytes, let reason = fields["reason"]?.string
             else { continue }
-            report.add(BytePath(bytes: path), reason, "waits until it is whole", limit)
+            report.add(
+                BytePath(bytes: path), reason, "waits until it is whole", limit, .waiting)
+        }
+        for count in live?["settling"]?.array ?? [] {
+            guard let fields = count.map, fields["root"]?.integer == root else { continue }
+            report.settling = Int(clamping: fields["count"]?.integer ?? 0)
         }
     }
 
@@ -226,11 +248,22 @@ package struct StatusReader: Sendable {
 
 extension StatusReport.FolderState {
     mutating func add(
-        _ path: BytePath, _ reason: String, _ detail: String, _ limit: Int
+        _ path: BytePath, _ reason: String, _ detail: String, _ limit: Int,
+        _ kind: StatusReport.Skipped.Kind = .leftOut
     ) {
         skippedTotal[reason, default: 0] += 1
+        if kind != .leftOut { apart[kind, default: [:]][reason, default: 0] += 1 }
         if skipped.count < limit {
-            skipped.append(.init(path: path, reason: reason, detail: detail))
+            skipped.append(.init(path: path, reason: reason, detail: detail, kind: kind))
+        }
+    }
+}
+
+extension IngestNote {
+    fileprivate var doubt: String {
+        switch self {
+        case .possiblyTruncated: "shared, but its end or its head seems to be missing"
+        case .empty: "shared, but there is nothing in it"
         }
     }
 }

@@ -13,6 +13,9 @@ package struct StatusReport: Hashable, Sendable {
     package var transfers: [Transfer] = []
     /// What waits and for what, in sentences; shown, not part of the JSON.
     package var notes: [String] = []
+    /// Who took this device out of the space, by name, and empty where nobody knows; `nil` while
+    /// it is in. Shown, not part of the JSON.
+    package var removedBy: [String]?
 
     package init(device: Device, running: Bool, space: String? = nil) {
         self.device = device
@@ -75,6 +78,12 @@ package struct StatusReport: Hashable, Sendable {
         package var skipped: [Skipped] = []
         /// How many in all, by reason code.
         package var skippedTotal: [String: Int] = [:]
+        /// Those of them that are not left out, by what they are; shown, not part of the JSON.
+        package var apart: [Skipped.Kind: [String: Int]] = [:]
+        /// Files in the inbox that are not whole yet, or were not looked at; not in the JSON.
+        package var settling = 0
+        /// Files of others that are still to come here; not in the JSON.
+        package var coming = 0
 
         package init(
             collection: String, inbox: BytePath? = nil, outbox: BytePath? = nil, state: String
@@ -101,18 +110,35 @@ package struct StatusReport: Hashable, Sendable {
         package init(id: String) { self.id = id }
     }
 
-    /// A name in the inbox that is not shared, or one of a peer's that is not taken.
+    /// A name in the inbox that is not shared, or one of a peer's that is not taken; and what else
+    /// has a reason code.
     package struct Skipped: Hashable, Sendable {
+        package enum Kind: Hashable, Sendable, CaseIterable {
+            /// It stays where it is.
+            case leftOut
+            /// It is shared, and may not be what its user thinks.
+            case doubtful
+            /// It goes on by itself.
+            case waiting
+            /// A peer's clock; no file.
+            case clock
+        }
+
         package var path: BytePath
         /// A reason code, such as `too-large`.
         package var reason: String
         /// More about it, in words; may be empty.
         package var detail: String
+        /// Shown, not part of the JSON, where the reason tells it.
+        package var kind: Kind
 
-        package init(path: BytePath, reason: String, detail: String = "") {
+        package init(
+            path: BytePath, reason: String, detail: String = "", kind: Kind = .leftOut
+        ) {
             self.path = path
             self.reason = reason
             self.detail = detail
+            self.kind = kind
         }
     }
 

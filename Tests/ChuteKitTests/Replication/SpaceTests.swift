@@ -179,6 +179,47 @@ struct SpaceTests {
         }
     }
 
+    @Test func `a removed member hears of it, by the facts or when it dials`() async throws {
+        try await chain { a, b, c in
+            #expect(try await a.chute.reader.read { try $0.removers() } == nil)
+            let device = a.chute.device
+            try await b.chute.store.write { try $0.removeMember(device) }
+            try await eventually("a was told") {
+                await a.chute.removedBy == [b.chute.device]
+            }
+            try await eventually("a is cut off") { try await !b.isConnected(to: a) }
+            // The facts can come by somebody who does not have them yet, or by a carried folder.
+            let page = try await b.chute.reader.read { try $0.introduction() }
+            let parts = try page.parts.map { part in
+                ReceivedPart(
+                    batch: try SignedBatch(header: part.header, signature: part.signature),
+                    changes: try part.changes.map { try Change(bytes: $0) })
+            }
+            let third = c.chute.device
+            try await a.chute.store.write {
+                _ = try $0.receive(parts, upTo: nil, from: third)
+            }
+            #expect(try await a.chute.reader.read { try $0.removers() } == [b.chute.device])
+            #expect(try await c.chute.reader.read { try $0.removers() } == nil)
+            // Who left is removed by nobody.
+            try await a.chute.store.write { try $0.leaveSpace() }
+            #expect(try await a.chute.reader.read { try $0.removers() } == nil)
+            try await eventually("it is forgotten") { await a.chute.removedBy.isEmpty }
+        }
+    }
+
+    @Test func `whoever leaves does not tell the others that they were removed`() async throws {
+        try await chain { a, b, c in
+            try await b.chute.store.write { try $0.leaveSpace() }
+            for engine in [a, c] {
+                try await eventually("\(engine.home) is told") {
+                    engine.said.contains { $0.contains("it left the space") }
+                }
+                #expect(await engine.chute.removedBy.isEmpty)
+            }
+        }
+    }
+
     @Test func `a removed member comes back by a new ticket, and what it wrote shows`() async throws
     {
         try await chain { a, b, c in

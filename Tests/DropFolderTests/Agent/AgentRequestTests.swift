@@ -49,10 +49,10 @@ struct AgentRequestTests {
             _ = await agent.answer(invitation)  // makes a space
             let space = try #require(try await store.read { try $0.space() })
             let now = BootMoment.now
-            let late = try await store.ask(AgentRequest.leave.fields(until: now))
+            let late = try await store.ask(AgentRequest.leave().fields(until: now))
             let otherBoot = BootMoment(boot: [1], nanoseconds: .max)
-            let beforeBoot = try await store.ask(AgentRequest.leave.fields(until: otherBoot))
-            let bare = try await store.ask(AgentRequest.leave.fields)
+            let beforeBoot = try await store.ask(AgentRequest.leave().fields(until: otherBoot))
+            let bare = try await store.ask(AgentRequest.leave().fields)
             let inTime = try await store.ask(
                 invitation.fields(until: now.advanced(by: .seconds(3600))))
             try await running(agent) { () async throws in
@@ -97,7 +97,7 @@ struct AgentRequestTests {
     @Test func `what is withdrawn before it is answered is not done`() async throws {
         try await withAgent { agent, store, _ in
             let deadline = BootMoment.now.advanced(by: .seconds(3600))
-            let asked = try await store.ask(AgentRequest.leave.fields(until: deadline))
+            let asked = try await store.ask(AgentRequest.leave().fields(until: deadline))
             #expect(try await store.withdraw(asked))
             let status = try await store.ask(AgentRequest.status.fields(until: deadline))
             try await running(agent) { () async throws in

@@ -74,4 +74,55 @@ import Testing
                 ])
         }
     }
+
+    @Test func `a folder that was made anew was dead for good`() async throws {
+        try await withTemporaryDirectory { top in
+            let path = top.appending("done")
+            let use = RootMark.Use(.afterIngest, space: nil)
+            let site = try RootSite.of(FolderRoot.establish(at: path, use: use).folder)
+            let known = try #require(site)
+            // Its own mark, that of another, or somebody's file.
+            #expect(try MoveTarget.successor(at: path, of: known) == .filled)
+            try Folder(at: top).rename("done", to: "away")
+            #expect(try MoveTarget.successor(at: path, of: known) == .missing)
+            try Folder.make(path, mode: 0o700)
+            #expect(try MoveTarget.successor(at: path, of: known) == .empty)
+            try SampleFiles.write([1], to: path.appending("a"))
+            #expect(try MoveTarget.successor(at: path, of: known) == .filled)
+            #expect(try MoveTarget.successor(at: path, of: nil) == .elsewhere)
+        }
+    }
+
+    @Test(.enabled(if: OtherFileSystem.isThere, "needs /dev/shm beside /tmp"))
+    func `the place where a drive is not mounted is no folder made anew`() async throws {
+        try await withTemporaryDirectory { top in
+            let path = top.appending("drive")
+            try Folder.make(path, mode: 0o700)
+            let drive = try RootSite.of(Folder(at: OtherFileSystem.folder))
+            #expect(try MoveTarget.successor(at: path, of: drive) == .elsewhere)
+            // The same part of a file system, mounted in it.
+            let bare = try #require(try RootSite.of(Folder(at: path)))
+            let bound = RootSite(fileSystem: bare.fileSystem, mounts: bare.mounts + 1)
+            #expect(try MoveTarget.successor(at: path, of: bound) == .elsewhere)
+        }
+    }
+
+    @Test(.enabled(if: TestUser.isRoot, "mounts")) func `a mount on itself is another site`()
+        async throws
+    {
+        try await withTemporaryDirectory { top in
+            let path = top.appending("bound")
+            try Folder.make(path, mode: 0o700)
+            let bare = try #require(try RootSite.of(Folder(at: path)))
+            let mounted = try CapturedRun("/bin/mount", ["--bind", path, path])
+            let words = String(decoding: mounted.error, as: UTF8.self)
+            try #require(mounted.end == .exited(0), "\(words)")
+            let result = Result { try RootSite.of(Folder(at: path)) }
+            let unmounted = try CapturedRun("/bin/umount", [path])
+            #expect(unmounted.end == .exited(0))
+            let bound = try #require(try result.get())
+            #expect(bound == RootSite(fileSystem: bare.fileSystem, mounts: bare.mounts + 1))
+            #expect(try RootSite.of(Folder(at: path)) == bare)
+        }
+    }
 }

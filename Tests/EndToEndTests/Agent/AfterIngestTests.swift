@@ -201,6 +201,8 @@ struct AfterIngestTests {
                         "edited.jpg": .init(photos[0]), "gone.jpg": .init(photos[1]),
                     ])
                     try await eventually("status says why") {
+                        try await pair.laptop.chute("status").output
+                    } holds: {
                         try await pair.laptop.chute("status").output.contains(
                             "edited.jpg and 1 more stay: no device that is connected has it")
                     }
@@ -354,6 +356,28 @@ struct AfterIngestTests {
                         ])
                     #expect(try await !laptop.chute("status").output.contains("after_ingest"))
                 }
+            }
+        }
+    }
+
+    @Test func `a folder to move to that its user made anew is used again`() async throws {
+        let photos = photos(2, seed: 71)
+        try await AgentPair.with { pair in
+            let (laptop, done) = (pair.laptop, pair.laptop.path.appending("done"))
+            try laptop.configure(#"after_ingest = "move""#, #"after_ingest_folder = "done""#)
+            try await withAgents(laptop, pair.pi) { _ in
+                try laptop.drop(photos[0], as: "a.jpg")
+                try await laptop.awaitInbox([:])
+                try Folder(at: laptop.path).rename("done", to: "away")
+                try laptop.drop(photos[1], as: "b.jpg")
+                try await eventually(within: .seconds(60), "status says what to do") {
+                    try await laptop.chute("status").output.contains("make it where it is gone")
+                }
+                try Folder.make(done, mode: 0o755)
+                try laptop.user.own(done)
+                try await laptop.awaitInbox([:], within: .seconds(60))
+                #expect(try FolderTree(of: done).files == ["b.jpg": .init(photos[1])])
+                #expect(try await !laptop.chute("status").output.contains("after_ingest"))
             }
         }
     }

@@ -113,4 +113,38 @@ struct DeliveryTests {
             }
         }
     }
+
+    @Test func `everything was said to be delivered while a file was being written`()
+        async throws
+    {
+        var random = SeededGenerator(seed: 93)
+        let photos = (0..<2).map { _ in SampleFiles.photo(50_000, using: &random) }
+        try await AgentPair.running { pair in
+            let laptop = pair.laptop
+            try laptop.drop(photos[0], as: "whole.jpg")
+            try await laptop.awaitReceipts(1)
+            try await eventually("all is delivered") {
+                try await laptop.chute("status").output.hasSuffix("\neverything is delivered\n")
+            }
+            let path = laptop.inbox.appending("open.jpg")
+            do {
+                let writer = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_EXCL)
+                try laptop.user.own(path)
+                try writer.write(Array(photos[1].prefix(20_000)), at: 0)
+                var last: Substring?
+                try await eventually("the open one is said") {
+                    "\(last ?? "")"
+                } holds: {
+                    last = try await laptop.chute("status").output.split(separator: "\n").last
+                    return last
+                        == "next: nothing to do, 1 file in the inbox is shared once it is whole"
+                }
+                try writer.write(Array(photos[1].dropFirst(20_000)), at: 20_000)
+            }
+            try await laptop.awaitReceipts(2)
+            try await eventually("all is delivered again") {
+                try await laptop.chute("status").output.hasSuffix("\neverything is delivered\n")
+            }
+        }
+    }
 }

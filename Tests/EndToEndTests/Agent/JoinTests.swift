@@ -76,6 +76,63 @@ struct JoinTests {
         }
     }
 
+    @Test(arguments: ["", "chute1:", "chute1:abc", "chute:mzxw6", "hello there"])
+    func `a slip of the hand set a home up`(ticket: String) async throws {
+        try await withAgentFolder { folder in
+            let home = try AgentHome("pi", in: folder)
+            try Folder.make(home.path, mode: 0o700)
+            try home.user.own(home.path)
+            let result = try await home.chute("join", BytePath(ticket))
+            #expect(result.exitCode == 1)
+            #expect(result.error.contains("this is no ticket"))
+            #expect(try Folder(at: home.path).entries().isEmpty)
+        }
+    }
+
+    @Test func `off a terminal an invitation ends at once, and says so`() async throws {
+        try await withStrangers { laptop, _ in
+            let alone = try await laptop.chute("invite")
+            #expect(alone.exitCode == 0, "\(alone.error)")
+            #expect(alone.output.contains("chute join chute1:"))
+            #expect(alone.error.contains("only while"))
+            try await withAgents(laptop) { _ in
+                let result = try await laptop.chute("invite")
+                #expect(result.exitCode == 0, "\(result.error)")
+                #expect(result.error.contains("no terminal"))
+                #expect(result.error.contains("peers`"))
+                let printed = try await laptop.chute("invite", "--print")
+                #expect(!printed.error.contains("terminal"))
+            }
+        }
+    }
+
+    @Test func `a port that is taken is said once, with what to do`() async throws {
+        try await withAgentFolder { folder in
+            let home = try AgentHome("laptop", in: folder)
+            let taken = try Socket.listen(at: SocketAddress(host: "127.0.0.1", port: 0))
+            let address = taken.address.description
+            try await home.setUp("--listen", BytePath(address))
+            try await withAgents(home) { agents in
+                var note: Substring?
+                try await eventually("status says that it waits") {
+                    note = try await home.chute("status").output.split(separator: "\n").first {
+                        $0.contains("tcp waits")
+                    }
+                    return note != nil
+                }
+                let words = try #require(note)
+                let parts = words.split(separator: address, omittingEmptySubsequences: false)
+                #expect(parts.count == 2)
+                #expect(words.contains("taken by another program"))
+                #expect(words.contains("listen in [transports.tcp]"))
+                let log = try agents[0].log
+                #expect(log.split(separator: "not listening").count == 2, "\(log)")
+            }
+            withExtendedLifetime(taken.address) {}
+            _ = taken.descriptor.raw
+        }
+    }
+
     @Test func `a device that nobody reaches is said with the addresses that were tried`()
         async throws
     {

@@ -73,7 +73,10 @@ struct ArgumentParserTests {
         (["init", "--name"], "needs a value"),
         (["init", "--name", "--inbox", "x"], "needs a value"),
         (["init", "--name", "a", "--name", "b"], "twice"), (["run", "--moved=1"], "no value"),
-        (["run", "-x"], "-x"),
+        (["run", "-x"], "-x"), (["service", "uninstall"], "`chute service remove`"),
+        (["service", "stop"], "`chute service remove`"), (["peers", "rm"], "`chute peers remove`"),
+        (["peers", "ls"], "`chute peers`?"), (["invite", "RM"], "`chute invite revoke`"),
+        (["config", "validate"], "`chute config check`"), (["uninstall"], "service remove"),
     ])
     func `a wrong line is a usage error that helps`(words: [String], hint: String) {
         let error = #expect(throws: CommandError.self) { try parse(words) }
@@ -89,8 +92,20 @@ struct ArgumentParserTests {
             specification.subcommands.forEach(check)
         }
         check(CommandTable.root)
-        let names = CommandTable.root.subcommands.map(\.name)
-        #expect(CommandTable.synonyms.keys.allSatisfy { !names.contains($0) })
+    }
+
+    @Test func `a synonym is said to commands that there are, is none, and means one`() {
+        func find(_ words: [Substring]) -> CommandSpecification? {
+            words.reduce(CommandTable.root as CommandSpecification?) { found, word in
+                found?.subcommands.first { $0.name == word }
+            }
+        }
+        for (said, meant) in CommandTable.synonyms {
+            let words = said.split(separator: " ")
+            #expect(find(words) == nil, "\(said)")
+            #expect(find(words.dropLast()) != nil, "\(said)")
+            #expect(meant.allSatisfy { find($0.split(separator: " ")) != nil }, "\(meant)")
+        }
     }
 
     @Test(arguments: [

@@ -204,6 +204,70 @@ struct InitCommandTests {
         }
     }
 
+    @Test(arguments: [
+        ("/proc/z", "kernel's own"), ("/sys/z/y", "kernel's own"), ("state/x", "agent's own"),
+        (".", "overlaps"), ("way/x", "lies in"), ("../h/state", "agent's own"),
+        ("chute.toml", "is no folder"), ("chute.toml/x", "chute.toml is no folder"),
+        ("inbox/x", "overlaps with inbox"), ("outbox", "overlaps with outbox"),
+        ("keys/x", "agent's own"),
+    ])
+    func `a folder for moved files that could not be one was right`(
+        target: String, words: String
+    ) async throws {
+        try await withTemporaryDirectory { folder in
+            let home = folder.appending("h")
+            #expect(try await chute(["--home", home, "init"], in: folder).exitCode == 0)
+            symlink("inbox", home.appending("way").description)
+            symlink("state", home.appending("keys").description)
+            let lines = [
+                "[[folder]]", "inbox = \"inbox\"", "outbox = \"outbox\"",
+                "after_ingest = \"move\"", "  after_ingest_folder = \"\(target)\"",
+            ]
+            let file = try FileDescriptor.open(home.appending("chute.toml"), O_WRONLY | O_TRUNC)
+            try file.write(Array(lines.joined(separator: "\n").utf8), at: 0)
+            let result = try await chute(["--home", home, "config", "check"], in: folder)
+            #expect(result.exitCode == 78)
+            #expect(result.error.hasPrefix("\(home)/chute.toml:5:25: "), "\(result.error)")
+            #expect(result.error.contains(words), "\(result.error)")
+        }
+    }
+
+    @Test func `a folder that is not there yet is right, and one that cannot be made is said`()
+        async throws
+    {
+        // By a user who may not write everywhere.
+        try await withAgentFolder { folder in
+            let home = try AgentHome("h", in: folder)
+            try await home.setUp()
+            func check(_ target: String) async throws -> RunningProgram.Finished {
+                let text =
+                    "[[folder]]\ninbox = \"inbox\"\nafter_ingest = \"move\"\n"
+                    + "after_ingest_folder = \"\(target)\"\n"
+                let file = try FileDescriptor.open(
+                    home.path.appending("chute.toml"), O_WRONLY | O_TRUNC)
+                try file.write(Array(text.utf8), at: 0)
+                return try await home.chute("config", "check")
+            }
+            let right = try await check("done/with it")
+            #expect(right.exitCode == 0)
+            #expect(right.error == "")
+            let closed = try await check("/done")
+            #expect(closed.exitCode == 0)
+            #expect(closed.error.contains(":4:23: after_ingest_folder /done is not there"))
+        }
+    }
+
+    @Test func `an inbox around the agent's own folder would have shared its key`() async throws {
+        try await withTemporaryDirectory { folder in
+            let home = folder.appending("h")
+            let words: [BytePath] = ["--home", home, "init", "--outbox", folder.appending("o")]
+            let refused = try await chute(words + ["--inbox", home], in: folder)
+            #expect(refused.exitCode == 78)
+            #expect(refused.error.contains("agent's own"))
+            #expect(try Folder(at: folder).entries().isEmpty)
+        }
+    }
+
     @Test func `a reader that leaves ends the program quietly`() async throws {
         try await withTemporaryDirectory { folder in
             let shell = try RunningProgram(

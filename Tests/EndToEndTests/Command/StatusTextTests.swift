@@ -79,6 +79,111 @@ struct StatusTextTests {
                 """)
     }
 
+    @Test func `what is shared with a doubt, or waits, was listed as skipped`() {
+        var report = busy
+        report.transfers = []
+        report.folders[0].pending = 0
+        report.folders[0].skipped += [
+            .init(path: "cut.jpg", reason: "possibly-truncated", detail: "d", kind: .doubtful),
+            .init(path: "big.mov", reason: "no-space", detail: "full", kind: .waiting),
+            .init(path: "pi", reason: "clock", detail: "2 days behind", kind: .clock),
+        ]
+        report.folders[0].skippedTotal.merge(
+            ["possibly-truncated": 1, "no-space": 1, "clock": 1]) { $0 + $1 }
+        report.folders[0].apart = [
+            .doubtful: ["possibly-truncated": 1], .waiting: ["no-space": 1], .clock: ["clock": 1],
+        ]
+        #expect(
+            text(report).contains(
+                """
+                  skipped: 12 hidden, 1 too-large
+                    a\\x0a\\xff  too-large  over 4 GiB
+                    ... see `chute list --skipped`
+                  shared, but look at it: 1 possibly-truncated
+                    cut.jpg  possibly-truncated  d
+                  waiting: 1 no-space
+                    big.mov  no-space  full
+                  clocks: 1 clock
+                    pi  clock  2 days behind
+
+                """))
+        let list = DocumentList(skipped: report.folders[0].skipped)
+        #expect(
+            ListText.text(list, onlySkipped: true) == """
+                skipped
+                  a\\x0a\\xff  too-large  over 4 GiB
+
+                shared, but look at it
+                  cut.jpg  possibly-truncated  d
+
+                waiting
+                  big.mov  no-space  full
+
+                clocks
+                  pi  clock  2 days behind
+
+                """)
+    }
+
+    @Test func `everything was said to be delivered while something was open`() {
+        var report = busy
+        report.transfers = []
+        report.peers[1].connected = true
+        report.folders[0].pending = 0
+        report.folders[0].peers = []
+        #expect(NextStep.of(report) == nil)
+        report.folders[0].settling = 2
+        #expect(
+            NextStep.of(report)
+                == "nothing to do, 2 files in the inbox are shared once they are whole")
+        report.folders[0].settling = 0
+        report.folders[0].apart = [.waiting: ["busy": 1]]
+        #expect(
+            NextStep.of(report)
+                == "nothing to do, 1 file in the inbox is shared once it is whole")
+        report.folders[0].coming = 3
+        #expect(
+            NextStep.of(report)
+                == "nothing to do, 3 files of others are still to come; "
+                + "1 file in the inbox is shared once it is whole")
+        report.folders[0].apart = [.waiting: ["no-space": 1]]
+        report.folders[0].coming = 0
+        #expect(NextStep.of(report) == "1 file of others waits, see above")
+        report.folders[0].apart = [.waiting: ["no-source": 1]]
+        report.folders[0].coming = 1
+        #expect(NextStep.of(report) == "1 file of others waits, see above")
+    }
+
+    @Test func `a removed device is not sent to its network`() {
+        var report = busy
+        report.peers[0].connected = false
+        #expect(NextStep.of(report)?.contains("network") == true)
+        report.removedBy = ["pi"]
+        #expect(
+            NextStep.of(report)?.contains("removed from the space by pi: run `chute leave`")
+                == true)
+        report.removedBy = []
+        #expect(NextStep.of(report)?.contains("removed from the space: run") == true)
+    }
+
+    @Test func `the list shows as much of an id as tells it from the others`() {
+        func list(_ ids: String...) -> [String] {
+            let documents = ids.map {
+                DocumentList.Document(
+                    id: $0, collection: "pics", name: "a.jpg", type: "image/jpeg", size: 1,
+                    origin: "pi", state: "delivered")
+            }
+            return ListText.text(DocumentList(documents: documents), onlySkipped: false)
+                .split(separator: "\n").map { String($0.prefix { $0 != " " }) }
+        }
+        let one = "5f3a9c0d" + String(repeating: "1", count: 56)
+        let other = "5f3a9c0d" + String(repeating: "2", count: 56)
+        #expect(list(one, "00112233" + one.dropFirst(8)) == ["5f3a9c0d", "00112233"])
+        #expect(list(one, other) == ["5f3a9c0d11", "5f3a9c0d22"])
+        #expect(list(one, one) == ["5f3a9c0d", "5f3a9c0d"])
+        #expect(list() == ["no"])
+    }
+
     @Test func `on a terminal there are bars, and colour only where it is wanted`() {
         let plain = text(busy, Terminal(isTerminal: true, width: 72))
         #expect(plain.contains("a.jpg to pi    [########--------]  50 %"))
@@ -86,6 +191,11 @@ struct StatusTextTests {
         #expect(!plain.contains("\u{1B}"))
         let coloured = text(busy, Terminal(isTerminal: true, width: 72, hasColour: true))
         #expect(coloured.contains("\u{1B}[32mrunning\u{1B}[0m"))
+    }
+
+    @Test func `before the first run there is no id to show`() {
+        let report = StatusReport(device: .init(id: "", name: "a"), running: false)
+        #expect(text(report).hasPrefix("a is not running\n"))
     }
 
     @Test func `the next sensible step follows from the state`() {
@@ -97,6 +207,10 @@ struct StatusTextTests {
             .init(collection: "pics", inbox: "/in", state: "waiting: not mounted")
         ]
         #expect(NextStep.of(report) == "pics is waiting: not mounted")
+        report.folders[0].state = "waiting: not-mounted"
+        #expect(NextStep.of(report)?.contains("mount its drive, or name another folder") == true)
+        report.folders[0].state = "waiting: held-elsewhere"
+        #expect(NextStep.of(report)?.contains("stop that one") == true)
         report.folders[0].state = "running"
         #expect(NextStep.of(report) == "no peers yet: run `chute invite`")
         report.peers = [.init(id: "P", name: "pi", role: "member", connected: false)]

@@ -1,0 +1,76 @@
+import ChuteSystem
+
+/// What people are told of connections: by the names of devices, and in plain words.
+extension Replicator {
+    /// The name that a device gave itself; the beginning of its id before that came.
+    func name(of device: DeviceID) async -> String {
+        // It is only a word in the log: who cannot read the store hears of it elsewhere.
+        let name = try? await context.reader.read { try $0.profile(of: device)?.name }
+        return name ?? device.short
+    }
+
+    /// Says that a connection ended and why, at the level that it is worth.
+    func noteEnd(of device: DeviceID, _ failure: (any Error)?) async {
+        let end = failure as? SessionEnd
+        let name = await name(of: device)
+        switch (failure, end) {
+        case (is CancellationError, _), (_, .said(.stopping)?):
+            context.diagnostics.debug("disconnected from \(name): this device stops")
+        case (_, let end?) where [.duplicateConnection, .spaceChanged].contains(end.reason):
+            // Another connection takes its place.
+            context.diagnostics.debug("disconnected from \(name): \(end)")
+        case (_, .refused(.removed)?): await noteRemoval(by: device)
+        default:
+            let why = end?.words ?? failure.map { "\($0)" } ?? "the connection was cut"
+            context.diagnostics.notice("disconnected from \(name): \(why)")
+        }
+    }
+
+    /// Remembers who said that this device was removed, and says so once.
+    func noteRemoval(by device: DeviceID?) async {
+        guard removers.insert(device).inserted else { return }
+        let who = if let device { await name(of: device) } else { "a member" }
+        context.diagnostics.warning(
+            "\(who) says that this device was removed from the space: run `chute leave`, which "
+                + "keeps all files; to come back, join with a new ticket")
+    }
+
+    /// What is said to a device that does not belong here, or not any more.
+    func farewell(to device: DeviceID) async -> GoodbyeReason {
+        // Whoever left the space knows of nobody: that is no removal of the other.
+        await context.store.membership.standings[device] != nil ? .removed : .notMember
+    }
+
+    /// The member that says of itself that it is found at an address.
+    func deviceAt(_ address: String) async -> DeviceID? {
+        let devices = await context.store.membership.members
+        return try? await context.reader.read { snapshot in
+            try devices.first {
+                try $0 != snapshot.device
+                    && snapshot.profile(of: $0)?.addresses.contains(address) ?? false
+            }
+        }
+    }
+
+    /// Who said that this device was removed.
+    var removedBy: [DeviceID?] { Array(removers) }
+}
+
+extension SessionEnd {
+    /// Why a connection ended, to follow the other device's name.
+    fileprivate var words: String {
+        switch self {
+        case .refused(.stopping): "it stops"
+        case .refused(.notMember):
+            "it left the space, or does not know this device as a member any more"
+        case .refused(.duplicateDevice), .said(.duplicateDevice):
+            "two devices have one key, one of them is a copy of the other"
+        case .refused(.malformed): "it did not understand what this device said"
+        case .said(.malformed): "what it said was not understood"
+        case .said(.removed): "it was removed from the space"
+        case .said(.notMember): "it is no member of this device's space"
+        case .refused(let reason): "it says \(reason)"
+        case .said(let reason): "\(reason)"
+        }
+    }
+}
