@@ -18,6 +18,10 @@ struct Nudges: Sendable {
         () throws(SystemError) in try Inotify()
     }
 
+    /// What who asks does. Not each write: the database lies in that folder too, and would tell of
+    /// each of its pages.
+    static let asking: InotifyEvent.Mask = .closedWrite
+
     /// Calls `look` whenever something may have been asked, until cancelled.
     func run(_ look: @Sendable () -> Void) async throws {
         var hasSaid = false
@@ -52,7 +56,7 @@ struct Nudges: Sendable {
     private func watch() throws(SystemError) -> Inotify {
         let inotify = try makeInotify()
         do throws(SystemError) {
-            _ = try inotify.watch(path: folder, for: [.modified])
+            _ = try inotify.watch(path: folder, for: Self.asking)
         } catch {
             inotify.stop()
             throw error

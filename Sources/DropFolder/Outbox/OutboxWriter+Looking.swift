@@ -17,6 +17,12 @@ extension OutboxWriter {
             let promises = promises
             let foreign = page.filter { $0.origin != own }
             let needed = foreign.compactMap { $0.fields.flatMap(FileDocument.init) }
+            // Own documents are passed over again after a restart, which costs less than a commit
+            // for each of them.
+            guard !foreign.isEmpty || page.count == Self.pageCount else {
+                learned = last.learned
+                return
+            }
             let space = try await availableSpace(place, for: Self.sum(needed.map(\.attachment)))
             // Done before it counts as learned, so that a crash does not lose it.
             for document in try await toMoveOrRetract(page) { try await moveOrRetract(document) }

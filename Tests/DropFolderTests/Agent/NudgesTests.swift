@@ -50,6 +50,25 @@ struct NudgesTests {
         }
     }
 
+    @Test func `what is written beside it and stays open wakes nobody`() async throws {
+        try await withTemporaryDirectory { folder in
+            let database = try Folder(at: folder).open(
+                "chute.db-wal", FileDescriptor.readWriteCreate, mode: 0o600)
+            let inotify = try Inotify()
+            defer { inotify.stop() }
+            let nudges = Nudges(folder: folder, name: "nudge", log: Log(showsPriority: false))
+            _ = try inotify.watch(path: folder, for: Nudges.asking)
+            for page in 0..<10 { try database.write([1], at: UInt64(page)) }
+            let nudge = try Folder(at: folder).open(
+                nudges.name, FileDescriptor.readWriteCreate, mode: 0o600)
+            try nudge.write([1], at: 0)
+            _ = consume nudge
+            let events = try #require(await inotify.next())
+            #expect(events.map(\.name) == [nudges.name])
+            try database.write([2], at: 0)
+        }
+    }
+
     @Test func `it goes back to inotify once an instance is free`() async throws {
         try await withTemporaryDirectory { folder in
             try await withNudges(in: folder, refusing: 2) {
@@ -61,11 +80,12 @@ struct NudgesTests {
                     counts.refusals.withLock { $0 } == 3
                 }
                 // The watch may not be there at once: each touch is one chance.
-                let file = try Folder(at: folder).open(
-                    "nudge", FileDescriptor.readWriteCreate, mode: 0o600)
                 let before = counts.looks.withLock { $0 }
                 try await eventually("a touch is noticed") {
+                    let file = try Folder(at: folder).open(
+                        "nudge", FileDescriptor.readWriteCreate, mode: 0o600)
                     try file.write([1], at: 0)
+                    _ = consume file
                     return counts.looks.withLock { $0 } > before + 1
                 }
                 #expect(counts.refusals.withLock { $0 } == 3)
