@@ -16,8 +16,6 @@ struct HomeAgent: AgentAccess {
 
     func run(moved: Bool) async throws -> ExitCode { try await runner.run(moved: moved) }
 
-    // MARK: Asking
-
     /// Asks the running agent, or opens one for this.
     func ask(_ request: AgentRequest, needsNetwork: Bool = false) async throws -> Fields {
         if isRunning() {
@@ -72,8 +70,6 @@ struct HomeAgent: AgentAccess {
             return try await store.read(body)
         } catch { throw CommandError.told(error) }
     }
-
-    // MARK: The commands
 
     func leaveOutExisting() async throws -> ExistingFiles {
         guard !isRunning() else {

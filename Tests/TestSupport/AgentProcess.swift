@@ -102,7 +102,13 @@ package func withAgents<Result>(
         for home in homes { agents.append(try await AgentProcess(home)) }
         result = try await body(agents)
     } catch {
-        for agent in agents { try await agent.kill() }
+        for agent in agents {
+            agent.send(signal: SIGKILL)
+            let finished = try await agent.ended()
+            // One that had ended by itself says so here.
+            print("the agent of \(agent.home.name): \(finished.end)")
+            for line in finished.error.split(separator: "\n").suffix(30) { print("  ", line) }
+        }
         throw error
     }
     for agent in agents { try await agent.kill() }

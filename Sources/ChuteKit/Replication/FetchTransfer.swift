@@ -20,12 +20,8 @@ final class FetchTransfer {
     private(set) var doneByteCount: UInt64 = 0
     private var writtenBack: UInt64 = 0
 
-    /// Whether writes may go past the page cache, and whether they do now.
-    private var mayBeDirect: Bool
-    private var isDirect = false
-    /// A file of this many bytes is no picture that somebody opens at once: the page cache would
-    /// only cost time, and push out what is in use.
-    private static let directByteCount: UInt64 = 64 << 20
+    /// What whole pieces of a large attachment are written through.
+    private(set) var direct: DirectFile?
 
     private static let writebackStep = UInt64(PieceTree.pieceByteCount)
 
@@ -33,7 +29,6 @@ final class FetchTransfer {
         attachment = want.attachment
         wants = [want]
         self.layer = layer
-        mayBeDirect = want.attachment.byteCount >= Self.directByteCount
         let pieces = PieceTree.pieceCount(length: want.attachment.byteCount)
         done = Array(repeating: 0, count: Int((pieces + 7) / 8))
         wantedCount = want.part == .sample ? min(pieces, 1) : pieces
@@ -81,7 +76,6 @@ final class FetchTransfer {
     func write(_ piece: UInt64, _ buffer: PieceBuffer, in roots: OpenRoots) throws(SystemError) {
         try open(in: roots)
         let start = piece * UInt64(PieceTree.pieceByteCount)
-        if try writeDirectly(buffer, at: start) { return }
         try file?.write(UnsafeRawBufferPointer(buffer.bytes), at: start)
         let end = start + UInt64(buffer.bytes.count)
         if end >= writtenBack + Self.writebackStep {
@@ -90,38 +84,19 @@ final class FetchTransfer {
         }
     }
 
-    /// `false` where the bytes are still to be written through the page cache.
-    private func writeDirectly(
-        _ buffer: PieceBuffer, at start: UInt64
-    ) throws(SystemError) -> Bool {
-        guard mayBeDirect, buffer.bytes.count % FileDescriptor.directAlignment == 0 else {
-            endDirect()
-            return false
+    /// Where a piece is to be written on another thread; `nil` where `write` is to do it.
+    func directFile(
+        for buffer: PieceBuffer, in roots: OpenRoots
+    ) throws(SystemError) -> DirectFile? {
+        guard DirectFile.takes(buffer, of: attachment) else { return nil }
+        if direct == nil {
+            try open(in: roots)
+            if let descriptor = file?.raw { direct = try DirectFile(reopening: descriptor) }
         }
-        if !isDirect {
-            isDirect = file?.setDirect(true) ?? false
-            mayBeDirect = isDirect
-        }
-        guard isDirect else { return false }
-        do throws(SystemError) {
-            try file?.write(UnsafeRawBufferPointer(buffer.bytes), at: start)
-            return true
-        } catch {
-            guard error.code == EINVAL else { throw error }
-            mayBeDirect = false
-            endDirect()
-            return false
-        }
-    }
-
-    private func endDirect() {
-        guard isDirect else { return }
-        _ = file?.setDirect(false)
-        isDirect = false
+        return direct
     }
 
     func read(_ piece: UInt64) throws(SystemError) -> PieceBuffer {
-        endDirect()
         let buffer = PieceBuffer(
             byteCount: PieceTree.byteCount(ofPiece: piece, length: attachment.byteCount))
         let start = piece * UInt64(PieceTree.pieceByteCount)

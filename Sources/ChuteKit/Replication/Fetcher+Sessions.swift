@@ -116,13 +116,44 @@ extension Fetcher {
             return carryOut(assignments)
         }
         do throws(SystemError) {
+            if let file = try transfer.directFile(for: buffer, in: roots) {
+                return write(piece, buffer, of: attachment, from: peer, to: file)
+            }
             try transfer.write(piece, buffer, in: roots)
-        } catch {
-            // Its file is that of the first want: the others begin with their own.
-            drop(attachment)
-            pause(transfer.wants[0], error)
-            return begin(transfer.wants.dropFirst(), layer: transfer.layer)
+        } catch { return giveUp(transfer, error) }
+        take(piece, of: transfer, from: peer)
+    }
+
+    /// Writes on a thread of its own while the next piece is hashed here.
+    private func write(
+        _ piece: UInt64, _ buffer: PieceBuffer, of attachment: AttachmentID,
+        from peer: DeviceID, to file: DirectFile
+    ) {
+        writing.async {
+            let failure: SystemError?
+            do throws(SystemError) {
+                try file.write(buffer, at: piece * UInt64(PieceTree.pieceByteCount))
+                failure = nil
+            } catch { failure = error }
+            self.enqueue { fetcher in
+                guard let transfer = fetcher.transfers[attachment], transfer.direct === file
+                else { return }
+                if let failure { return fetcher.giveUp(transfer, failure) }
+                fetcher.take(piece, of: transfer, from: peer)
+            }
         }
+    }
+
+    private func giveUp(_ transfer: FetchTransfer, _ error: SystemError) {
+        // Its file is that of the first want: the others begin with their own.
+        drop(transfer.attachment)
+        pause(transfer.wants[0], error)
+        begin(transfer.wants.dropFirst(), layer: transfer.layer)
+    }
+
+    /// A piece is right and in its file.
+    private func take(_ piece: UInt64, of transfer: FetchTransfer, from peer: DeviceID) {
+        let attachment = transfer.attachment
         transfer.mark(piece)
         if transfer.pieceCount > 1 {
             progress.received(transfer.doneByteCount, of: attachment, from: peer)

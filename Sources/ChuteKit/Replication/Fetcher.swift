@@ -8,6 +8,8 @@ import ChuteSystem
 /// calls that only enqueue; at most `FetchPlanner.Limits` of them are in flight.
 actor Fetcher {
     private let executor = QueueExecutor(label: "chute.fetcher")
+    /// Where large files are written, past the page cache.
+    let writing = QueueExecutor(label: "chute.write")
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
@@ -131,7 +133,7 @@ actor Fetcher {
 
     /// Forgets a transfer, and takes back what was asked for.
     func drop(_ attachment: AttachmentID) {
-        transfers[attachment] = nil
+        transfers.removeValue(forKey: attachment)?.direct?.end()
         partials.forget(attachment)
         progress.ended(attachment)
         // First: a peer keeps a bounded number of requests.

@@ -64,8 +64,6 @@ extension InboxTaker {
         wait(candidate.row.document, candidate.row.path, reason)
     }
 
-    // MARK: Under its name
-
     /// Looks at the file where the user put it; `nil` where it stays. Nothing is changed but that
     /// a copy may be held.
     private func prepare(
@@ -175,8 +173,6 @@ extension InboxTaker {
             throw error as? SystemError ?? SystemError(code: EIO, call: "hash: \(error)")
         }
     }
-
-    // MARK: On its way
 
     /// Writes down what is about to be set aside, of what is still as it was decided on.
     private func begin(_ prepared: [Prepared], _ keepers: Keepers?) async throws -> [TakeRecord] {

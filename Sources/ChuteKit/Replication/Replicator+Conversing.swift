@@ -1,0 +1,145 @@
+import ChuteSystem
+
+/// One connection, from its proofs to its end.
+extension Replicator {
+    /// Lets a connection prove itself and then live. The device, once it was let in; throws
+    /// where another attempt soon would be in vain.
+    func converse(
+        _ stream: consuming ConnectedStream, side: PeerSession.Side
+    ) async throws -> DeviceID? {
+        let session: PeerSession
+        let device: DeviceID
+        do {
+            let address = stream.address
+            defer { if !side.isClient { unproved.end(address) } }
+            session = try PeerSession(stream, side: side, context: context)
+            device = try await prove(session)
+        }
+        nextNumber += 1
+        let number = nextNumber
+        if side.isClient {
+            addressOf[session.address] = device
+            // A device has several addresses, all of which are dialled: one connection is enough.
+            guard !isDialed(device), proving.insert(device).inserted else {
+                await session.end(.duplicateConnection)
+                return device
+            }
+        }
+        let hello: Hello
+        do {
+            defer { if side.isClient { proving.remove(device) } }
+            do {
+                hello = try await withTimeout(Self.proofTimeout) {
+                    try await session.exchangeHellos()
+                }
+            } catch {
+                await session.end(.malformed)
+                throw error
+            }
+            let entry = SessionRegistry.Entry(
+                number: number, dialer: side.isClient ? context.store.device : device,
+                instance: hello.instance)
+            guard await admit(entry, session, device) else { return device }
+            sessions[number] = session
+        }
+        defer {
+            sessions[number] = nil
+            registry.remove(number: number, of: device)
+            disconnects.fire(.members)
+        }
+        guard await belongs(device) else {
+            // It was removed after it had proved itself.
+            let reason = await farewell(to: device)
+            await session.end(reason)
+            throw SessionEnd.said(reason)
+        }
+        return try await live(session, number, device, hello)
+    }
+
+    private func prove(_ session: PeerSession) async throws -> DeviceID {
+        do {
+            return try await withTimeout(Self.proofTimeout) { try await session.prove() }
+        } catch {
+            await session.end(.notMember)
+            throw error
+        }
+    }
+
+    private func live(
+        _ session: PeerSession, _ number: UInt64, _ device: DeviceID, _ hello: Hello
+    ) async throws -> DeviceID {
+        await announce(device, session, isConnected: true)
+        removers.remove(device)
+        let name = await name(of: device)
+        context.diagnostics.notice("connected to \(name) at \(session.address)")
+        let start = ContinuousClock.now
+        var failure: (any Error)?
+        do { try await session.run(hello: hello) } catch { failure = error }
+        if registry.entries[device]?.number == number {
+            await announce(device, session, isConnected: false)
+        }
+        await noteEnd(of: device, failure)
+        guard let failure else { return device }
+        // What held for a while and was cut then is worth a quick attempt.
+        if let end = failure as? SessionEnd {
+            guard end.isPassing else { throw failure }
+        } else if ContinuousClock.now - start < Self.longEnough {
+            throw failure
+        }
+        return device
+    }
+
+    private func isDialed(_ device: DeviceID) -> Bool {
+        registry.entries[device]?.dialer == context.store.device
+    }
+
+    /// Whoever holds a shared key belongs to its space, also before its facts came.
+    func belongs(_ device: DeviceID) async -> Bool {
+        if await context.store.sharedKey != nil { return true }
+        return await context.store.membership.isMember(device)
+    }
+
+    private func admit(
+        _ entry: SessionRegistry.Entry, _ session: PeerSession, _ device: DeviceID
+    ) async -> Bool {
+        // What is registered can be another one after each wait: judged anew until it holds.
+        while true {
+            let old: UInt64
+            switch registry.judge(entry, for: device, own: context.store.device) {
+            case .keep:
+                registry.add(entry, for: device)
+                return true
+            case .refuse:
+                await session.end(.duplicateConnection)
+                return false
+            case .replace(let number): old = number
+            case .askFirst(let number):
+                if await sessions[number]?.isAlive(within: .seconds(2)) ?? false {
+                    let name = await name(of: device)
+                    context.diagnostics.warning(
+                        "two devices have the key of \(name): one is a copy of "
+                            + "the other, and gets a key of its own by chute init --new-device")
+                    await session.end(.duplicateDevice)
+                    return false
+                }
+                old = number
+            }
+            let replaced = sessions[old]
+            registry.remove(number: old, of: device)
+            await replaced?.end(.duplicateConnection)
+        }
+    }
+
+    private func announce(_ device: DeviceID, _ session: PeerSession, isConnected: Bool) async {
+        do {
+            try await context.store.write { transaction in
+                try transaction.notePresence(
+                    device, isConnected: isConnected, transport: session.transport,
+                    address: session.address)
+            }
+        } catch {
+            let name = await name(of: device)
+            context.diagnostics.warning("that \(name) came or went was not noted: \(error)")
+        }
+    }
+}
