@@ -38,6 +38,7 @@ public final class Chute: Sendable {
     let roots: Roots
     let fetcher: Fetcher
     private let replicator: Replicator
+    private let keptFiles: KeptFiles
     private let lock: DirectoryLock
 
     /// This device.
@@ -77,27 +78,28 @@ public final class Chute: Sendable {
         let context = SessionContext(
             store: store, reader: reader, tls: try TLSContext(key: key), instance: instance,
             roots: roots, fetcher: fetcher,
-            keptFiles: KeptFiles(store: store, reader: reader, roots: roots),
+            keptFiles: KeptFiles(reader: reader, roots: roots, diagnostics: diagnostics),
             diagnostics: diagnostics)
         return Chute(
             store: store, reader: reader, roots: roots, fetcher: fetcher,
             replicator: Replicator(
                 context: context, listen: network.listen, isPortFixed: network.isPortFixed,
                 connect: network.connect),
-            lock: lock)
+            keptFiles: context.keptFiles, lock: lock)
     }
 
     static let databaseName = "chute.db"
 
     private init(
         store: Store, reader: StoreReader, roots: Roots, fetcher: Fetcher,
-        replicator: Replicator, lock: DirectoryLock
+        replicator: Replicator, keptFiles: KeptFiles, lock: DirectoryLock
     ) {
         self.store = store
         self.reader = reader
         self.roots = roots
         self.fetcher = fetcher
         self.replicator = replicator
+        self.keptFiles = keptFiles
         self.lock = lock
     }
 
@@ -106,6 +108,7 @@ public final class Chute: Sendable {
     public func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.replicator.run() }
+            group.addTask { await self.keptFiles.run() }
             group.addTask { try await self.fetcher.run() }
             defer { group.cancelAll() }
             try await group.next()
@@ -150,7 +153,8 @@ public final class Chute: Sendable {
     var dialledAddresses: Set<String> { get async { await replicator.dialing } }
 
     /// Asks `devices` whether they have these attachments whole in a kept folder now, and who
-    /// says so. Who is not connected, or does not answer within 30 s, does not. At most 1024.
+    /// says so. Who is not connected, or does not answer within 10 s, does not; nor does who has to hash a file first, which
+    /// it does then: ask again. At most 1024.
     public func keepers(
         of attachments: [AttachmentID], among devices: Set<DeviceID>
     ) async -> [AttachmentID: Set<DeviceID>] {

@@ -1,78 +1,133 @@
 import ChuteSystem
 import Glibc
 
-/// Looks whether attachments lie whole in kept folders: what another device may rely on when it
+/// Says whether attachments lie whole in kept folders: what another device may rely on when it
 /// lets go of its own copy.
 ///
+/// A look at the file is enough where it is as it was published. One that was touched since is
+/// not said to be here before `run` has hashed and synced it; whoever needs it asks again.
+///
 /// ## Concurrency
-/// An actor on a queue of its own, which hashes: a large file that was touched takes long, and no
-/// session waits for it but the one that asked.
+/// An actor on a queue of its own, which opens files and hashes. Questions wait for one file at
+/// most.
 actor KeptFiles {
+    private struct Place: Hashable {
+        let root: Int64
+        let path: BytePath
+        let attachment: AttachmentID
+
+        init(_ location: Location, _ attachment: AttachmentID) {
+            root = location.root
+            path = location.path
+            self.attachment = attachment
+        }
+    }
+
     private let executor: QueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
-    private let store: Store
     private let reader: StoreReader
     private let roots: Roots
-    private let hasher = AttachmentHasher()
+    private let diagnostics: Diagnostics
+    /// What touched files were when their bytes were found to be right. In memory alone: after a
+    /// restart they are hashed once more.
+    private var verified: [Place: FileFingerprint] = [:]
+    /// What is to be hashed.
+    private var touched: Set<Place> = []
+    private let wakeups = Mailbox<Void>()
+    private static let limit = 4096
 
-    init(store: Store, reader: StoreReader, roots: Roots) {
+    init(reader: StoreReader, roots: Roots, diagnostics: Diagnostics) {
         executor = QueueExecutor(label: "chute.kept")
-        self.store = store
         self.reader = reader
         self.roots = roots
+        self.diagnostics = diagnostics
     }
 
-    /// For each of `attachments` whether it lies whole in a kept folder now. What no document
-    /// that counts names is not said to be here. Throws where the store fails.
+    /// For each of `attachments` whether it is known to lie whole in a kept folder now. What no
+    /// document that counts names is not said to be here. Throws where the store fails.
     func areKept(_ attachments: [AttachmentID]) async throws -> [Bool] {
         let known = try await reader.read { snapshot in
             try attachments.map { try snapshot.isNamed($0) ? snapshot.locations(of: $0) : [] }
         }
         let open = OpenRoots(roots)
-        var kept: [Bool] = []
-        for (attachment, locations) in zip(attachments, known) {
-            var isKept = false
-            for location in locations where !isKept && roots.isKept(location.root) {
-                isKept = try await isWhole(attachment, at: location, open)
+        return zip(attachments, known).map { attachment, locations in
+            locations.contains { location in
+                roots.isKept(location.root) && isWhole(attachment, at: location, open)
             }
-            kept.append(isKept)
         }
-        return kept
     }
 
-    /// Compares the file with its fingerprint, and its bytes where that is another by now.
     private func isWhole(
         _ attachment: AttachmentID, at location: Location, _ open: OpenRoots
-    ) async throws -> Bool {
-        let print: FileFingerprint
-        do {
-            guard
-                let file = try open.open(
-                    location.path, in: location.root, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-            else { return false }
-            let status = try file.status()
-            guard status.kind == .regular, status.size == attachment.byteCount else {
+    ) -> Bool {
+        let place = Place(location, attachment)
+        do throws(SystemError) {
+            guard let file = try self.open(place, open) else { return false }
+            let print = FileFingerprint(try file.status())
+            if print.encoded == location.fingerprint || print == verified[place] { return true }
+            guard print.size == attachment.byteCount, touched.count < Self.limit else {
                 return false
             }
-            print = FileFingerprint(status)
-            if print.encoded == location.fingerprint { return true }
-            let hashed = try hasher.hash(descriptor: file.raw, expectedLength: status.size)
-            guard hashed?.attachment == attachment, FileFingerprint(try file.status()) == print
-            else { return false }
-        } catch is SystemError {
-            return false  // whatever it is that hinders: nobody can rely on the file
+            if touched.insert(place).inserted { wakeups.post(()) }
+        } catch {
+            // Whatever it is that hinders: nobody can rely on the file.
+            if !error.isNotFound {
+                diagnostics.debug("\(location.path) cannot be vouched for: \(error)")
+            }
         }
-        // The next time it need not be read again.
-        let fresh = Location(
-            root: location.root, path: location.path, fingerprint: print.encoded,
-            isOwned: location.isOwned)
-        try await store.write(durable: .withNext) { transaction in
-            guard try transaction.locations(of: attachment).contains(location) else { return }
-            try transaction.addLocation(fresh, of: attachment)
+        return false
+    }
+
+    private func open(
+        _ place: Place, _ open: OpenRoots
+    ) throws(SystemError) -> FileDescriptor? {
+        guard
+            let file = try open.open(
+                place.path, in: place.root, O_RDONLY | O_NONBLOCK | O_NOCTTY),
+            try file.status().kind == .regular
+        else { return nil }
+        return file
+    }
+
+    /// Hashes what was touched, one file after the other, until cancelled.
+    func run() async {
+        while !(await wakeups.next()).isEmpty {
+            while let place = touched.first, !Task.isCancelled {
+                verify(place)
+                touched.remove(place)
+                await Task.yield()
+            }
         }
-        return true
+    }
+
+    /// Notes that a touched file has the right bytes, on the disk and not only in memory.
+    private func verify(_ place: Place) {
+        do {
+            guard let file = try open(place, OpenRoots(roots)) else { return }
+            let before = FileFingerprint(try file.status())
+            let hashed = try AttachmentHasher().hash(
+                descriptor: file.raw, expectedLength: before.size)
+            guard hashed?.attachment == place.attachment else { return }
+            try file.sync()
+            try syncFolder(of: place)
+            // What was written right after the read could look the same.
+            guard try FileFingerprint(file.status()) == before,
+                !before.isRacy(now: FileStatus.now)
+            else { return }
+            if verified.count >= Self.limit { verified = [:] }
+            verified[place] = before
+        } catch {
+            diagnostics.debug("\(place.path) cannot be vouched for: \(error)")
+        }
+    }
+
+    private func syncFolder(of place: Place) throws(SystemError) {
+        guard let root = roots.open(place.root) else {
+            throw SystemError(code: ENOENT, call: "open", path: place.path)
+        }
+        try root.folder(at: place.path.parent).sync()
     }
 }

@@ -13,9 +13,9 @@ extension PeerSession {
     /// Which of `attachments`, at most `Confirm.limit`, the peer says to have whole in a kept
     /// folder; none where the session ends or the task is cancelled before it answers.
     func confirm(_ attachments: [AttachmentID]) async -> Set<AttachmentID> {
-        guard questions != nil, !attachments.isEmpty, attachments.count <= Confirm.limit else {
-            return []
-        }
+        guard questions != nil, !attachments.isEmpty, attachments.count <= Confirm.limit,
+            unanswered.count < Self.inquiryLimit
+        else { return [] }
         nextQuestion &+= 1
         let number = nextQuestion
         do {
@@ -24,6 +24,7 @@ extension PeerSession {
             channel.close()  // the reader ends the session
             return []
         }
+        unanswered.insert(number)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { answer in
                 questions?[number] = Question(attachments: attachments, answer: answer)
@@ -35,6 +36,7 @@ extension PeerSession {
     }
 
     func receive(_ answer: Confirmed) {
+        unanswered.remove(answer.number)
         guard let question = questions?.removeValue(forKey: answer.number) else { return }
         let kept = zip(question.attachments, answer.words).filter(\.1).map(\.0)
         question.answer.resume(returning: Set(kept))

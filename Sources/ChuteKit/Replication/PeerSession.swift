@@ -59,9 +59,11 @@ actor PeerSession {
     /// Whole pieces that the fetcher does not have yet.
     var arrived: [Assembly] = []
     var refusedChanges = 0
-    /// What the peer was asked and has not answered; `nil` while nothing may be asked.
+    /// What somebody waits for an answer to; `nil` while nothing may be asked.
     var questions: [UInt32: Question]?
     var nextQuestion: UInt32 = 0
+    /// What the peer has not answered, also where nobody waits for it any more.
+    var unanswered: Set<UInt32> = []
     /// What the peer asks, in its order.
     let inquiries = Mailbox<Confirm>()
     var openInquiries = 0

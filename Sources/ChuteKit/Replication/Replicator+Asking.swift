@@ -2,7 +2,7 @@ import ChuteSystem
 
 /// What connected devices are asked and have said.
 extension Replicator {
-    private static let answerTimeout = Duration.seconds(30)
+    private static let answerTimeout = Duration.seconds(10)
 
     /// Which of `devices` say now that they have which of `attachments` in a kept folder.
     func keepers(

@@ -72,3 +72,13 @@ package struct FileStatus: Hashable, Sendable {
         owner = raw.owner
     }
 }
+
+extension FileStatus {
+    /// The wall clock, as files are stamped by it. Calls `clock_gettime(CLOCK_REALTIME)`.
+    package static var now: Nanoseconds {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let (scaled, overflow) = Int64(now.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : scaled &+ Int64(now.tv_nsec)
+    }
+}

@@ -44,7 +44,7 @@ extension Ingestor {
 
     /// The wall clock, in seconds since 1970.
     private static func seconds() -> UInt64 {
-        UInt64(max(0, OutboxWriter.wallClock() / 1_000_000_000))
+        UInt64(max(0, FileStatus.now / 1_000_000_000))
     }
 
     private func releaseOnce() async throws {
@@ -113,7 +113,7 @@ extension Ingestor {
     /// The held files that are older than a limited retention.
     private func heldTooLong(in inbox: InboxRoot) -> Set<BytePath> {
         guard case .atMost(let limit) = retention else { return [] }
-        let oldest = OutboxWriter.wallClock() - limit.components.seconds * 1_000_000_000
+        let oldest = FileStatus.now - limit.components.seconds * 1_000_000_000
         do throws(SystemError) {
             var old: Set<BytePath> = []
             for name in try holder.names(in: inbox) {
@@ -137,7 +137,8 @@ extension Ingestor {
         let gone = try await chute.store.write { transaction in
             for row in due.rows {
                 guard var known = try transaction.row(InboxRecord.self, row.key),
-                    let held = known.held, held == row.held
+                    let held = known.held, held == row.held,
+                    known.wasSeenAbsent == row.wasSeenAbsent  // who else has it was not asked
                 else { continue }
                 known.held = nil
                 try transaction.put(known)

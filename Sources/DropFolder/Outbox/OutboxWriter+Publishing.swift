@@ -102,7 +102,7 @@ extension OutboxWriter {
         let (store, collection) = (chute.store, folder.collection)
         let documents = candidates.map(\.document.id)
         let wants = candidates.map(\.record.want)
-        let now = Self.wallClock()
+        let now = FileStatus.now
         let endings = candidates.map {
             DeliveryEnding(
                 record: $0.record, attachment: $0.file.attachment, now: now, layer: $0.layer)
@@ -188,13 +188,6 @@ extension OutboxWriter {
             item: PublishItem(
                 staged: staged, components: components, modified: file.modified,
                 replacing: replaced))
-    }
-
-    static func wallClock() -> FileStatus.Nanoseconds {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        let (scaled, overflow) = Int64(now.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : scaled &+ Int64(now.tv_nsec)
     }
 }
 

@@ -28,7 +28,7 @@ extension OutboxWriter {
         }
         let ending: OutboxPublisher.Recovered?
         do throws(SystemError) {
-            ending = try place.publisher.recover(intent.intent, now: Self.wallClock())
+            ending = try place.publisher.recover(intent.intent, now: FileStatus.now)
         } catch {
             if unsettled.insert(key).inserted {
                 log.warning("\(intent.intent.target) cannot be brought to its end: \(error)")
@@ -85,7 +85,7 @@ extension OutboxWriter {
     private func write(_ outcome: PublishOutcome, of record: DeliveryRecord) async throws {
         let (root, collection) = (root, folder.collection)
         let ending = DeliveryEnding(
-            record: record, attachment: record.attachment, now: Self.wallClock())
+            record: record, attachment: record.attachment, now: FileStatus.now)
         try await chute.store.write { transaction in
             try ending.write(outcome, root: root, collection: collection, transaction)
         }
@@ -102,7 +102,7 @@ extension OutboxWriter {
         case .published(let copy): published = copy
         case .movedByUser, .fetchAgain: break
         }
-        let (found, root, now) = (published, root, Self.wallClock())
+        let (found, root, now) = (published, root, FileStatus.now)
         try await chute.store.write { transaction in
             try transaction.remove(IntentRecord.self, intent.key)
             guard let found else { return }

@@ -7,7 +7,7 @@ extension OutboxWriter {
     ///
     /// Only what a row names is touched. The file goes before its row: a row without a file is
     /// noticed the next time, a file without a row never.
-    func sweepReplaced(now: FileStatus.Nanoseconds = OutboxWriter.wallClock()) async throws {
+    func sweepReplaced(now: FileStatus.Nanoseconds = FileStatus.now) async throws {
         guard let place = placeInUse() else { return }
         let (root, prefix) = (root, folderKey(root))
         let rows = try await chute.reader.read { snapshot in

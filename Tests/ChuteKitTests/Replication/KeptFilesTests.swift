@@ -24,14 +24,10 @@ struct KeptFilesTests {
             }
             let expected: [AttachmentID: Set<DeviceID>] = [id: [one.chute.device]]
             #expect(await keepers() == expected)
-            let path = try #require(one.files.appending("photo").string)
-            let before = try await one.chute.reader.read { try $0.locations(of: id) }
-            chmod(path, 0o640)
-            #expect(await keepers() == expected)
-            // It was hashed once, and its fingerprint is known from then on.
-            try await eventually("the new fingerprint") {
-                try await one.chute.reader.read { try $0.locations(of: id) } != before
-            }
+            // A touched one is hashed first, and then known.
+            chmod(try #require(one.files.appending("photo").string), 0o640)
+            #expect(await keepers() == [:])
+            try await eventually("it was hashed") { await keepers() == expected }
             #expect(await keepers() == expected)
             // Nobody else is asked.
             #expect(await two.chute.keepers(of: asked, among: [two.chute.device]).isEmpty)
@@ -50,6 +46,9 @@ struct KeptFilesTests {
                 ids.append(try #require(document["token"]?.attachmentToken?.id))
             }
             let all = Set(ids)
+            let kept = try await one.share(photo.reversed() + [1], as: "right")
+            try await two.awaitDocument(kept)
+            let right = try #require(kept["token"]?.attachmentToken?.id)
             let device = one.chute.device
             #expect(await Set(two.chute.keepers(of: ids, among: [device]).keys) == all)
             let folder = try Folder(at: one.files)
@@ -68,6 +67,33 @@ struct KeptFilesTests {
             try folder.rename("linked", to: "elsewhere")
             symlink("elsewhere", try #require(one.files.appending("linked").string))
             #expect(await two.chute.keepers(of: ids, among: [device]).isEmpty)
+            // A touched one that is right comes after those that are hashed and are not.
+            chmod(try #require(one.files.appending("right").string), 0o640)
+            try await eventually("all that was touched was hashed") {
+                await two.chute.keepers(of: ids + [right], among: [device])
+                    == [right: [device]]
+            }
+        }
+    }
+
+    @Test func `what nobody waits for any more still counts as asked`() async throws {
+        try await withTwoEngines { one, two in
+            let document = try await one.share(photo, as: "photo")
+            try await two.awaitDocument(document)
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            let device = one.chute.device
+            // More than a peer answers at once: those beyond are not asked, and nothing breaks.
+            let answers = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<200 {
+                    group.addTask {
+                        await !two.chute.keepers(of: [id], among: [device]).isEmpty
+                    }
+                }
+                return await group.reduce(into: [Bool]()) { $0.append($1) }
+            }
+            #expect(answers.contains(true))
+            #expect(await two.chute.keepers(of: [id], among: [device]) == [id: [device]])
+            #expect(!two.said.contains { $0.contains("disconnected") })
         }
     }
 

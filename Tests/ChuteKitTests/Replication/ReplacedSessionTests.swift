@@ -37,7 +37,7 @@ struct ReplacedSessionTests {
             tls: try TLSContext(key: DeviceKeyFile(in: own.home).loadOrMake()), instance: 1,
             roots: own.chute.roots, fetcher: own.chute.fetcher,
             keptFiles: KeptFiles(
-                store: own.chute.store, reader: own.chute.reader, roots: own.chute.roots),
+                reader: own.chute.reader, roots: own.chute.roots, diagnostics: .none),
             diagnostics: .none)
         let address = try await peer.address()
 
