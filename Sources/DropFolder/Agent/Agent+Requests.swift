@@ -117,7 +117,7 @@ extension Agent {
                     if try await self.chute.reader.read(Self.ownRole) != role { return }
                 }
             }
-            group.addTask { try await Task.sleep(for: .seconds(2)) }
+            group.addTask { try await Task.pause(for: .seconds(2)) }
             defer { group.cancelAll() }
             try await group.next()
         }
