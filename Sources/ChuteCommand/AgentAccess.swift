@@ -63,6 +63,8 @@ struct JoinOutcome: Hashable, Sendable {
     var wasMemberAlready: Bool
     /// A member that the ticket made an owner.
     var isPromoted = false
+    /// Why a ticket was not taken that could have made a member an owner.
+    var refusal: JoinFailure?
 }
 
 /// Why a ticket did not make this device a member.
@@ -75,6 +77,8 @@ enum JoinFailure: Error, Hashable, Sendable {
     case wrongDevice(address: String)
     case unreachable(addresses: [String])
     case inSpaceWithOthers(members: Int)
+    /// Why, in the words of the agent.
+    case other(String)
     /// This home is in a shared-key space.
     case sharedKeySpace
 }

@@ -109,20 +109,30 @@ extension HomeAgent {
                 space: answer["space"]?.string ?? "",
                 inviter: answer["inviter"]?.string ?? ticket.inviter.short,
                 wasMemberAlready: answer["member"]?.bool ?? false,
-                isPromoted: answer["promoted"]?.bool ?? false)
+                isPromoted: answer["promoted"]?.bool ?? false,
+                refusal: answer["refusal"]?.string.map {
+                    Self.failure(
+                        RequestError(code: $0, message: answer["why"]?.string ?? $0), ticket,
+                        others: others?.2)
+                })
         } catch let error as RequestError {
-            switch error.code {
-            case ChuteError.Code.ticketExpired.description: throw JoinFailure.expired
-            case ChuteError.Code.ticketUsedUp.description: throw JoinFailure.usedUp
-            case ChuteError.Code.ticketRevoked.description: throw JoinFailure.revoked
-            case ChuteError.Code.wrongDevice.description:
-                throw JoinFailure.wrongDevice(address: ticket.addresses.first ?? "?")
-            case ChuteError.Code.unreachable.description:
-                throw JoinFailure.unreachable(addresses: ticket.addresses)
-            case ChuteError.Code.alreadyInSpace.description:
-                throw JoinFailure.inSpaceWithOthers(members: others?.2 ?? 1)
-            default: throw CommandError(.failed, error.message)
-            }
+            throw Self.failure(error, ticket, others: others?.2)
+        }
+    }
+
+    private static func failure(
+        _ error: RequestError, _ ticket: Ticket, others: Int?
+    ) -> JoinFailure {
+        switch error.code {
+        case ChuteError.Code.ticketExpired.description: .expired
+        case ChuteError.Code.ticketUsedUp.description: .usedUp
+        case ChuteError.Code.ticketRevoked.description: .revoked
+        case ChuteError.Code.wrongDevice.description:
+            .wrongDevice(address: ticket.addresses.first ?? "?")
+        case ChuteError.Code.unreachable.description: .unreachable(addresses: ticket.addresses)
+        case ChuteError.Code.alreadyInSpace.description:
+            .inSpaceWithOthers(members: others ?? 1)
+        default: .other(error.message)
         }
     }
 

@@ -173,9 +173,9 @@ public final class Chute: Sendable {
         await replicator.clockLeads().mapValues { $0 / 1000 }
     }
 
-    /// The members that said when they were dialled that this device was removed from the space;
-    /// `nil` for one that is not known by its address. Empty once they let it in again.
-    public var removedBy: [DeviceID?] { get async { await replicator.removedBy } }
+    /// The members that said that this device was removed from the space. Empty once they let it
+    /// in again, and always in a space with a shared key.
+    public var removedBy: [DeviceID] { get async { await replicator.removedBy } }
 
     /// How listening goes; `nil` before it was tried, or where nothing listens.
     public var listenState: ListenState? { get async { await replicator.listenState } }

@@ -36,6 +36,7 @@ struct JoinCommand: Command {
         do {
             let joined = try await context.agent.join(ticket: ticket)
             let inviter = Log.escaped(joined.inviter)
+            if let refusal = joined.refusal { throw Self.error(notTaken: refusal, by: inviter) }
             try context.say(
                 joined.isPromoted
                     ? "an owner of the space of \(inviter) now"
@@ -49,6 +50,18 @@ struct JoinCommand: Command {
         } catch let failure as JoinFailure {
             throw Self.error(failure)
         }
+    }
+
+    /// What a member hears whose ticket would have made more of it, or may have.
+    private static func error(notTaken refusal: JoinFailure, by inviter: String) -> CommandError {
+        let failure = error(refusal)
+        let itself = "the ticket "
+        let why =
+            failure.message.hasPrefix(itself)
+            ? "it " + failure.message.dropFirst(itself.count) : failure.message
+        return CommandError(
+            failure.code,
+            "already a member of the space of \(inviter); the ticket was not taken: \(why)")
     }
 
     /// The sentence and exit code for each reason.
@@ -73,6 +86,7 @@ struct JoinCommand: Command {
                     + (addresses.isEmpty ? "no address" : addresses.joined(separator: ", "))
                     + "): check that chute invite or chute run is open there "
                     + "and that both are on one network")
+        case .other(let why): CommandError(.failed, why)
         case .inSpaceWithOthers(let members):
             CommandError(
                 .failed,

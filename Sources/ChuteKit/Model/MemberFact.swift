@@ -9,6 +9,9 @@ public enum Role: String, Sendable, CaseIterable {
     /// Sends to owners only.
     case sender
 
+    /// Whether who has this role may do all that `other` may.
+    func includes(_ other: Role) -> Bool { code <= other.code }
+
     fileprivate var code: UInt64 {
         switch self {
         case .owner: 0

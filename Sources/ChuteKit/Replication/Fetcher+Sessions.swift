@@ -75,6 +75,14 @@ extension Fetcher {
         check(piece, buffer, of: transfer, from: peer)
     }
 
+    /// Says what a device did, by its name: in a task of its own, since pieces need not wait for it.
+    private func warn(of peer: DeviceID, _ words: String) {
+        Task {
+            let name = await reader.name(of: peer, diagnostics)
+            diagnostics.warning("\(name) \(words)")
+        }
+    }
+
     private func takeLayer(
         _ layer: [UInt8], of transfer: FetchTransfer, from peer: DeviceID, _ session: PeerSession
     ) {
@@ -83,7 +91,7 @@ extension Fetcher {
             PieceTree.isPieceLayer(
                 layer, ofID: attachment.digest.bytes, length: attachment.byteCount)
         else {
-            diagnostics.warning("\(peer.short) sent wrong hashes for \(attachment)")
+            warn(of: peer, "sent wrong hashes for \(attachment)")
             let (assignments, isLiar) = planner.failed(nil, of: attachment, from: peer)
             report(mismatchOf: transfer, from: peer, isFinal: isLiar)
             return carryOut(assignments)
@@ -108,8 +116,9 @@ extension Fetcher {
         let attachment = transfer.attachment
         guard transfer.isRight(piece, buffer, with: hasher) else {
             let (assignments, isLiar) = planner.failed(piece, of: attachment, from: peer)
-            diagnostics.warning(
-                "\(peer.short) sent a wrong piece of \(attachment)"
+            warn(
+                of: peer,
+                "sent a wrong piece of \(attachment)"
                     + (isLiar ? " again: it is not asked for it any more" : ""))
             report(mismatchOf: transfer, from: peer, isFinal: isLiar)
             sessions[peer]?.reportMismatch(attachment, piece: piece)

@@ -222,16 +222,4 @@ struct GoodbyeReason: Hashable, Sendable, CustomStringConvertible {
     static let ticketExpired = Self("ticket-expired")
     static let ticketUsedUp = Self("ticket-used-up")
     static let ticketRevoked = Self("ticket-revoked")
-
-    /// A sentence for whoever came with a ticket.
-    var whyNoEntry: String {
-        switch self {
-        case .ticketUnknown:
-            "the inviting device does not know this ticket: ask for a new one"
-        case .ticketExpired: "the ticket has expired: ask for a new one"
-        case .ticketUsedUp: "the ticket is used up: ask for a new one"
-        case .ticketRevoked: "the ticket was revoked: ask for a new one"
-        default: "the inviting device refused: \(description)"
-        }
-    }
 }

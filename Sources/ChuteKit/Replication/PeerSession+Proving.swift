@@ -49,6 +49,7 @@ extension PeerSession {
         guard await context.store.membership.isMember(other) else {
             throw ChuteError(.refused, "the device at \(address) is not a member of this space")
         }
+        pinned = other
         try channel.send(.prove, Proof.member.cbor)
         guard case .member = try await receiveProof() else { throw WireError.unexpected("a proof") }
     }

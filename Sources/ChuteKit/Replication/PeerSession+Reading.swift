@@ -84,8 +84,9 @@ extension PeerSession {
         }
         if !refused.isEmpty {
             refusedChanges += refused.count
+            let name = await context.reader.name(of: peer, context.diagnostics)
             context.diagnostics.warning(
-                "refused \(refused.count) changes from \(peer.short) at \(address): \(refused[0])")
+                "refused \(refused.count) changes from \(name) at \(address): \(refused[0])")
         }
         try send(.acknowledge, .map([0: .unsigned(page.end?.n ?? 0)]))
     }

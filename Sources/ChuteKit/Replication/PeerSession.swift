@@ -41,6 +41,9 @@ actor PeerSession {
     let channel: FrameChannel
     /// Set once the peer has proved that it belongs here.
     var peer: DeviceID?
+    /// The member whose key the other end has, where that is all the proof there is: what it says
+    /// from then on, it says itself.
+    var pinned: DeviceID?
 
     var wakeups = Mailbox<Void>()
     var sentThrough: UInt64 = 0

@@ -34,6 +34,7 @@ extension Replicator {
                 }
             } catch {
                 await session.end(.malformed)
+                await noteRefusal(by: device, error)
                 throw error
             }
             let entry = SessionRegistry.Entry(
@@ -61,8 +62,14 @@ extension Replicator {
             return try await withTimeout(Self.proofTimeout) { try await session.prove() }
         } catch {
             await session.end(.notMember)
+            if let member = await session.pinned { await noteRefusal(by: member, error) }
             throw error
         }
+    }
+
+    /// Hears from a member that this device was removed before both were in a session.
+    private func noteRefusal(by member: DeviceID, _ error: any Error) async {
+        if case .refused(.removed)? = error as? SessionEnd { await noteRemoval(by: member) }
     }
 
     private func live(

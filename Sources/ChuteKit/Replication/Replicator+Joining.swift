@@ -16,7 +16,7 @@ extension Replicator {
             do {
                 try await converse(stream, joining: ticket)
             } catch let end as SessionEnd {
-                throw ChuteError(.refused, end.reason.whyNoEntry, cause: end)
+                throw end
             } catch let error as ChuteError where error.code == .alreadyInSpace {
                 throw error
             } catch {

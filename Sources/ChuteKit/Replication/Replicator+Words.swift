@@ -4,14 +4,13 @@ import ChuteSystem
 extension Replicator {
     /// The name that a device gave itself; the beginning of its id before that came.
     func name(of device: DeviceID) async -> String {
-        // It is only a word in the log: who cannot read the store hears of it elsewhere.
-        let name = try? await context.reader.read { try $0.profile(of: device)?.name }
-        return name ?? device.short
+        await context.reader.name(of: device, context.diagnostics)
     }
 
     /// Says that a connection ended and why, at the level that it is worth.
     func noteEnd(of device: DeviceID, _ failure: (any Error)?) async {
         let end = failure as? SessionEnd
+        if case .refused(.removed)? = end, await noteRemoval(by: device) { return }
         let name = await name(of: device)
         switch (failure, end) {
         case (is CancellationError, _), (_, .said(.stopping)?):
@@ -19,20 +18,28 @@ extension Replicator {
         case (_, let end?) where [.duplicateConnection, .spaceChanged].contains(end.reason):
             // Another connection takes its place.
             context.diagnostics.debug("disconnected from \(name): \(end)")
-        case (_, .refused(.removed)?): await noteRemoval(by: device)
         default:
             let why = end?.words ?? failure.map { "\($0)" } ?? "the connection was cut"
             context.diagnostics.notice("disconnected from \(name): \(why)")
         }
     }
 
-    /// Remembers who said that this device was removed, and says so once.
-    func noteRemoval(by device: DeviceID?) async {
-        guard removers.insert(device).inserted else { return }
-        let who = if let device { await name(of: device) } else { "a member" }
+    /// Remembers that `device` said that this one was removed, and says so once; `false` where
+    /// that is not to be believed.
+    ///
+    /// `device` must be proved or pinned, not only named by an address. Nobody is removed from a
+    /// space with a shared key, and no stranger can know.
+    @discardableResult
+    func noteRemoval(by device: DeviceID) async -> Bool {
+        guard await context.store.sharedKey == nil,
+            await context.store.membership.isMember(device)
+        else { return false }
+        guard removers.insert(device).inserted else { return true }
+        let who = await name(of: device)
         context.diagnostics.warning(
             "\(who) says that this device was removed from the space: run `chute leave`, which "
                 + "keeps all files; to come back, join with a new ticket")
+        return true
     }
 
     /// What is said to a device that does not belong here, or not any more.
@@ -41,19 +48,8 @@ extension Replicator {
         await context.store.membership.standings[device] != nil ? .removed : .notMember
     }
 
-    /// The member that says of itself that it is found at an address.
-    func deviceAt(_ address: String) async -> DeviceID? {
-        let devices = await context.store.membership.members
-        return try? await context.reader.read { snapshot in
-            try devices.first {
-                try $0 != snapshot.device
-                    && snapshot.profile(of: $0)?.addresses.contains(address) ?? false
-            }
-        }
-    }
-
     /// Who said that this device was removed.
-    var removedBy: [DeviceID?] { Array(removers) }
+    var removedBy: [DeviceID] { Array(removers) }
 }
 
 extension SessionEnd {

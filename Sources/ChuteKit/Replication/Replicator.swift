@@ -17,8 +17,8 @@ actor Replicator {
     var proving: Set<DeviceID> = []
     var addressOf: [String: DeviceID] = [:]
     private(set) var listenState: ListenState?
-    /// Who said that this device was removed; `nil` for one that was not known.
-    var removers: Set<DeviceID?> = []
+    /// The members that said that this device was removed.
+    var removers: Set<DeviceID> = []
     private var lastSpace: SpaceID?
 
     /// What comes in from the outside, and what is asked for by the engine's owner.
@@ -126,10 +126,6 @@ actor Replicator {
                 if device != nil { schedule.reset() }
             } catch {
                 context.diagnostics.debug("\(address): \(error)")
-                if case .refused(.removed)? = error as? SessionEnd {
-                    let known = addressOf[address]
-                    await noteRemoval(by: known == nil ? deviceAt(address) : known)
-                }
             }
             await waitWhileConnected(to: address)
             guard fixed.contains(address) || published.contains(address) else { break }

@@ -23,9 +23,12 @@ enum SessionEnd: Error, Sendable, CustomStringConvertible {
     /// The same for whoever used a ticket.
     var forJoiner: ChuteError {
         switch reason {
-        case .ticketExpired: ChuteError(.ticketExpired, "the ticket has expired")
-        case .ticketUsedUp: ChuteError(.ticketUsedUp, "the ticket is used up")
-        case .ticketRevoked: ChuteError(.ticketRevoked, "the ticket was revoked")
+        case .ticketExpired: ChuteError(.ticketExpired, "the ticket has expired: ask for a new one")
+        case .ticketUsedUp: ChuteError(.ticketUsedUp, "the ticket is used up: ask for a new one")
+        case .ticketRevoked: ChuteError(.ticketRevoked, "the ticket was revoked: ask for a new one")
+        case .ticketUnknown:
+            ChuteError(
+                .refused, "the inviting device does not know this ticket: ask for a new one")
         default: ChuteError(.refused, "the inviting device says no: \(reason)")
         }
     }

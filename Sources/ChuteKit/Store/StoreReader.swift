@@ -27,4 +27,15 @@ public actor StoreReader {
             try body(Snapshot(database: connection, device: device))
         }
     }
+
+    /// What the log calls a device: the name that it gave itself; the beginning of its id before
+    /// that came, or where the store cannot be read.
+    func name(of device: DeviceID, _ diagnostics: Diagnostics) -> String {
+        do {
+            return try read { try $0.profile(of: device)?.name } ?? device.short
+        } catch {
+            diagnostics.debug("the name of \(device.short) cannot be read: \(error)")
+            return device.short
+        }
+    }
 }

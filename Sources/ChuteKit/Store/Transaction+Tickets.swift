@@ -75,38 +75,47 @@ extension Transaction {
     }
 
     /// Admits `joiner` for the secret of a ticket; use and admission are one step, and the same
-    /// device may repeat it. The reason why not, otherwise.
+    /// device may repeat it. The reason why not, otherwise: never where the ticket would give a
+    /// member nothing that it does not have.
     func redeemTicket(secret: [UInt8], for joiner: DeviceID) throws -> GoodbyeReason? {
         let hash = Digest(hashing: Array("chute ticket 1".utf8), secret)
         let row = try database.prepare(
             "SELECT id, role, uses, expires_seconds, revoked FROM tickets WHERE secret = ?"
-        ).first(hash.bytes) {
-            (
-                id: $0.text(0), role: $0.text(1), uses: $0.int(2), expires: $0.uint64(3),
-                isRevoked: $0.bool(4)
-            )
+        ).first(hash.bytes) { row in
+            Role(rawValue: row.text(1)).map { role in
+                TicketStatus(
+                    id: row.text(0), role: role, uses: row.int(2), expires: row.uint64(3),
+                    isRevoked: row.bool(4), usedBy: [])
+            }
         }
-        guard let row, let role = Role(rawValue: row.role) else { return .ticketUnknown }
-        // Whoever is no owner any more lets nobody in.
-        guard state.membership.role(of: device) == .owner else { return .ticketRevoked }
-        if row.isRevoked { return .ticketRevoked }
-        if now / 1000 >= row.expires { return .ticketExpired }
+        guard let ticket = row ?? nil else { return .ticketUnknown }
         let hasUsed =
             try database.prepare(
                 "SELECT 1 FROM ticket_uses WHERE ticket = ? AND device = ?"
-            ).first(row.id, joiner.digest.bytes) { _ in true } ?? false
-        if hasUsed, state.membership.isMember(joiner) { return nil }
-        if !hasUsed {
-            guard row.uses > 0 else { return .ticketUsedUp }
-            try database.prepare("UPDATE tickets SET uses = uses - 1 WHERE id = ?").run(row.id)
-            try database.prepare("INSERT INTO ticket_uses VALUES (?, ?, ?)")
-                .run(row.id, joiner.digest.bytes, now / 1000)
-        } else {
-            // Admitted by this ticket before and removed since: that takes a new ticket.
-            return .ticketUsedUp
+            ).first(ticket.id, joiner.digest.bytes) { _ in true } ?? false
+        let role = state.membership.role(of: joiner)
+        if let refusal = refusal(of: ticket, hasUsed: hasUsed, isMember: role != nil) {
+            return role?.includes(ticket.role) ?? false ? nil : refusal
         }
-        try admit(joiner, as: role)
+        guard !hasUsed else { return nil }
+        try database.prepare("UPDATE tickets SET uses = uses - 1 WHERE id = ?").run(ticket.id)
+        try database.prepare("INSERT INTO ticket_uses VALUES (?, ?, ?)")
+            .run(ticket.id, joiner.digest.bytes, now / 1000)
+        try admit(joiner, as: ticket.role)
         return nil
+    }
+
+    private func refusal(
+        of ticket: TicketStatus, hasUsed: Bool, isMember: Bool
+    ) -> GoodbyeReason? {
+        // Whoever is no owner any more lets nobody in.
+        guard state.membership.role(of: device) == .owner, !ticket.isRevoked else {
+            return .ticketRevoked
+        }
+        if now / 1000 >= ticket.expires { return .ticketExpired }
+        // Admitted by this ticket before and removed since: that takes a new ticket.
+        if hasUsed { return isMember ? nil : .ticketUsedUp }
+        return ticket.uses > 0 ? nil : .ticketUsedUp
     }
 
     /// Admits a device, also one that was removed: the admission names those removals.

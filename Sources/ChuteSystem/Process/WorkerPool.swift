@@ -29,6 +29,10 @@ package final class WorkerPool: TaskExecutor {
                 if head == waiting.count {
                     waiting.removeAll(keepingCapacity: head <= 1024)
                     head = 0
+                } else if head > 1024, head * 2 > waiting.count {
+                    // Under steady work it never runs empty.
+                    waiting.removeFirst(head)
+                    head = 0
                 }
             }
             return waiting[head]

@@ -88,14 +88,16 @@ extension Agent {
             try snapshot.space() == ticket.space ? Self.ownRole(snapshot) : nil
         }
         // A member uses a ticket that may make it an owner.
+        var refusal: ChuteError?
         if former != .owner {
             try await publishProfile()
-            do { try await chute.join(ticket) } catch {
-                guard former != nil else { throw error }
+            do { try await chute.join(ticket) } catch let error as ChuteError where former != nil {
                 log.debug("a member came with a ticket: \(error)")
+                refusal = error
             }
         }
-        if let former, former != .owner { try await awaitPromotion(from: former) }
+        if let former, former != .owner, refusal == nil { try await awaitPromotion(from: former) }
+        let (code, words) = (refusal?.code.description, refusal?.description)
         return try await chute.reader.read { snapshot in
             let role = try Self.ownRole(snapshot)
             let name = try snapshot.profile(of: ticket.inviter)?.name
@@ -104,6 +106,8 @@ extension Agent {
                 "member": .bool(former != nil),
                 "promoted": .bool(former != nil && former != role && role == .owner),
                 "inviter": .string(name ?? ticket.inviter.short),
+                "refusal": .optional(code.map { .string($0) }),
+                "why": .optional(words.map { .string($0) }),
             ]
         }
     }
@@ -117,7 +121,7 @@ extension Agent {
                     if try await self.chute.reader.read(Self.ownRole) != role { return }
                 }
             }
-            group.addTask { try await Task.sleep(for: .seconds(2)) }
+            group.addTask { try await Task.pause(for: .seconds(2)) }
             defer { group.cancelAll() }
             try await group.next()
         }

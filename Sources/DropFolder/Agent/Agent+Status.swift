@@ -57,7 +57,7 @@ extension Agent {
             settling.append(.map(["root": .integer(root), "count": .integer(Int64(count))]))
         }
         let removed = await chute.removedBy.map { device -> Value in
-            .optional(device.map { .bytes($0.digest.bytes) })
+            .bytes(device.digest.bytes)
         }
         let stalled = await chute.stalledFetches().sorted().prefix(Self.shownStalled)
         let clocks = await chute.clockLeads().map { device, seconds -> Value in

@@ -49,7 +49,7 @@ package final class Agent: Sendable {
         for folder in folders.all {
             if let inbox = folder.inbox {
                 let watcher = InboxWatcher(
-                    of: inbox, filter: folder.settings.filter, locks: folders.locks)
+                    of: inbox, filter: folder.settings.filter, locks: folders.locks, log: log)
                 let taker = InboxTaker(
                     chute: chute,
                     settings: .init(folder.settings, inbox, roots: folders.kinds), log: log

@@ -24,13 +24,21 @@ extension InboxTaker {
             return nil
         case .success(let root):
             targetTrouble = nil
-            // Where it cannot be told, a folder that is made anew will not be taken.
-            let site = (try? RootSite.of(root.folder)) ?? known?.site
+            let site = site(of: root)
             let record = MoveTargetRecord(path: path, identity: root.identity, site: site)
             if known?.fields != record.fields {
                 try await chute.store.write { try $0.put(record) }
             }
             return MoveTarget(root)
+        }
+    }
+
+    /// Where it is now: of where it was before nothing is kept. Where that cannot be told, a folder
+    /// that is made anew will not be taken.
+    private func site(of root: borrowing FolderRoot) -> RootSite? {
+        do throws(SystemError) { return try RootSite.of(root.folder) } catch {
+            log.debug("after_ingest: where \(root.path) lies cannot be told: \(error)")
+            return nil
         }
     }
 

@@ -7,11 +7,11 @@ extension InboxWatcher {
     /// Looks after the inbox of a row, which is locked for as long as it is there.
     init(
         of inbox: FolderRecord, filter: InboxFilter, settings: Settings = Settings(),
-        locks: FolderLocks
+        locks: FolderLocks, log: Log
     ) {
         let root = inbox.root
         self.init(path: inbox.path, filter: filter, settings: settings) {
-            Self.isRoot($0, inbox, locks)
+            Self.isRoot($0, inbox, locks, log)
         } letGo: {
             locks.letGo(root)
         }
@@ -19,7 +19,7 @@ extension InboxWatcher {
 
     /// Whether an open folder is the inbox that is meant, and this agent's alone.
     private static func isRoot(
-        _ folder: borrowing Folder, _ inbox: FolderRecord, _ locks: FolderLocks
+        _ folder: borrowing Folder, _ inbox: FolderRecord, _ locks: FolderLocks, _ log: Log
     ) -> Bool {
         do throws(SystemError) {
             switch inbox.identity {
@@ -31,6 +31,7 @@ extension InboxWatcher {
             }
             return try locks.take(inbox.root, folder)
         } catch {
+            log.debug("whether \(inbox.path) is the inbox cannot be told: \(error)")
             return false
         }
     }

@@ -52,8 +52,11 @@ extension OutboxWriter {
     private func noteMismatch(
         _ want: Want, from peer: DeviceID?, isFinal: Bool
     ) async throws {
+        let name = try await chute.reader.read { snapshot in
+            try peer.map { try snapshot.profile(of: $0)?.name ?? $0.short }
+        }
         let why =
-            peer.map { "\($0.short) sent other bytes than were announced" }
+            name.map { "\($0) sent other bytes than were announced" }
             ?? "no file has the hash that was announced for an empty one"
         try await noteWaiting(want, .hashMismatch, why)
         guard isFinal else { return }

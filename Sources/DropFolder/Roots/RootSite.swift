@@ -14,10 +14,16 @@ package struct RootSite: Hashable, Sendable {
         self.mounts = mounts
     }
 
+    /// What tells the file system from any other that is ever mounted in its place; `nil` where
+    /// nothing does.
+    package static func volume(of info: FileSystemInfo) -> UInt64? {
+        FileSystemKind(type: info.type).namesVolume && info.id != 0 ? info.id : nil
+    }
+
     /// The site of an open folder; `nil` where the system tells too little of it. Blocks.
     package static func of(_ folder: borrowing Folder) throws(SystemError) -> RootSite? {
-        let id = try FileSystemInfo.of(descriptor: folder.descriptor.raw).id
-        guard id != 0 else { return nil }
+        guard let id = volume(of: try FileSystemInfo.of(descriptor: folder.descriptor.raw))
+        else { return nil }
         var current = try folder.duplicate()
         var status = try current.status()
         var mounts = 1

@@ -30,12 +30,12 @@ package struct StatusReader: Sendable {
     /// The names of those who took this device out of the space, as the facts here say or as one
     /// of them said when it was dialled; `nil` where nobody did.
     private func removers(_ snapshot: Snapshot, _ live: Fields?) throws -> [String]? {
-        let said = live?["removed"]?.array?.map { value in
+        let said = (live?["removed"]?.array ?? []).compactMap { value in
             value.bytes.flatMap { Digest(bytes: $0) }.map { DeviceID($0) }
         }
         let known = try snapshot.removers()
-        guard known != nil || said?.isEmpty == false else { return nil }
-        let devices = Set(known ?? []).union((said ?? []).compactMap { $0 })
+        guard known != nil || !said.isEmpty else { return nil }
+        let devices = Set(known ?? []).union(said)
         return try devices.map { try snapshot.profile(of: $0)?.name ?? $0.short }.sorted()
     }
 

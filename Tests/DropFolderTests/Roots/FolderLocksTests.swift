@@ -75,7 +75,8 @@ struct FolderLocksTests {
             var settings = InboxWatcher.Settings()
             settings.checkPause = .milliseconds(100)
             let watcher = InboxWatcher(
-                of: record, filter: InboxFilter(), settings: settings, locks: locks)
+                of: record, filter: InboxFilter(), settings: settings, locks: locks,
+                log: Log(showsPriority: false))
             try await withThrowingTaskGroup { group in
                 group.addTask { await watcher.run() }
                 for _ in 0..<2 {
