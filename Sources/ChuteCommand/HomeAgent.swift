@@ -76,7 +76,9 @@ struct HomeAgent: AgentAccess {
             throw CommandError(
                 .heldElsewhere, "an agent runs on this home: stop it before --existing skip")
         }
-        return try await runner.withAgent(runs: false) { agent in
+        // What lies there is said to be left out, not to be shared from now on.
+        let quiet = HomeRunner(home: home, log: Log(level: .warning, showsPriority: false))
+        return try await quiet.withAgent(runs: false) { agent in
             let (count, bytes) = try await agent.leaveOutExisting()
             return ExistingFiles(count: count, byteCount: bytes)
         }
@@ -122,7 +124,9 @@ struct HomeAgent: AgentAccess {
 
     func documents(onlySkipped: Bool) async throws -> DocumentList {
         let reader = StatusReader(try runner.configuration())
-        return try await read { try reader.documents($0, onlySkipped: onlySkipped) }
+        // What waits for others, and what is being written, only the agent knows.
+        let (live, _) = await live()
+        return try await read { try reader.documents($0, live: live, onlySkipped: onlySkipped) }
             ?? DocumentList()
     }
 

@@ -31,8 +31,8 @@ struct LeaveCommand: Command {
         if outcome.members > 0 {
             // Only an owner's word takes a member out, and this device has left.
             try context.say(
-                "the others still list this device: an owner there takes it out by "
-                    + "chute peers remove \(Hints.word(BytePath(name)))")
+                "the others list this device until an owner there takes it out by chute "
+                    + " peers remove \(Hints.word(BytePath(name)))")
         }
         return .success
     }

@@ -49,6 +49,9 @@ struct RetractCommand: Command {
     ) -> String {
         let peers = delivered.map(Log.escaped).joined(separator: ", ")
         let have = delivered.count == 1 ? "has" : "have"
+        if count == 0 {
+            return "\(name) is retracted already; who had it by then may keep it"
+        }
         if count == 1 {
             return delivered.isEmpty
                 ? "\(name) is retracted; no peer has it"

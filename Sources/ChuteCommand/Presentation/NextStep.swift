@@ -28,7 +28,15 @@ enum NextStep {
         let count = max(pending, report.transfers.count)
         if count > 0 {
             let files = count == 1 ? "1 file is on its way" : "\(count) files are on their way"
-            return "nothing to do, \(files)"
+            let names = report.peers.filter { peer in
+                peer.connected
+                    && report.folders.flatMap(\.peers).contains {
+                        $0.id == peer.id && $0.pending > 0
+                    }
+            }.map { Log.escaped($0.name) }
+            guard !names.isEmpty else { return "nothing to do, \(files)" }
+            return "nothing to do, \(files); where they do not come, `chute status` at "
+                + "\(names.joined(separator: ", ")) says why"
         }
         if let open = stillOpen(report) { return open }
         let hasTraffic = report.folders.contains { $0.shared > 0 || $0.delivered > 0 }

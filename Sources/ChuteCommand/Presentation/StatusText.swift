@@ -105,8 +105,10 @@ struct StatusText {
         }
         for transfer in ordered.prefix(Self.shownTransfers) {
             let way = transfer.direction == .incoming ? "from" : "to"
+            // Several may send it.
+            let peer = transfer.peer.isEmpty ? "" : " \(way) \(Log.escaped(transfer.peer))"
             rows.append([
-                "\(transfer.name) \(way) \(Log.escaped(transfer.peer))",
+                "\(transfer.name)\(peer)",
                 progress(transfer.done, transfer.total),
             ])
         }

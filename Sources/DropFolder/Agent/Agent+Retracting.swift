@@ -7,7 +7,8 @@ extension Agent {
     private static let batchCount = 256
 
     /// Takes back what `target` names: a document by its id or by the beginning of that, a file in
-    /// an inbox by its path or by its path below the inbox, or all own files below a folder.
+    /// an inbox by its path or by its path below the inbox, or all own files below a folder. A
+    /// count of 0 says that it was taken back before.
     func retract(_ target: BytePath) async throws -> Fields {
         for folder in folders.all {
             let collection = folder.settings.collection
@@ -20,8 +21,12 @@ extension Agent {
                 }
                 return ["origin": .string(name)]
             }
-            let (names, count) = try await holders(of: own)
-            var rest = own[...]
+            let live = own.filter { $0.fields != nil }
+            guard !live.isEmpty else {
+                return ["name": .bytes(target.bytes), "count": .integer(0)]
+            }
+            let (names, count) = try await holders(of: live)
+            var rest = live[...]
             while !rest.isEmpty {
                 let batch = rest.prefix(Self.batchCount).map(\.id)
                 rest = rest.dropFirst(batch.count)
@@ -29,9 +34,9 @@ extension Agent {
                     for id in batch { try transaction.retract(id, in: collection) }
                 }
             }
-            let path = own.count == 1 ? own[0].fields.flatMap(FileDocument.init)?.joinedPath : nil
+            let path = live.count == 1 ? live[0].fields.flatMap(FileDocument.init)?.joinedPath : nil
             return [
-                "name": .bytes((path ?? target).bytes), "count": .integer(Int64(own.count)),
+                "name": .bytes((path ?? target).bytes), "count": .integer(Int64(live.count)),
                 "had": .integer(Int64(count)), "delivered": .array(names.map { .string($0) }),
             ]
         }

@@ -175,6 +175,7 @@ extension InboxTaker {
                         isOwned: false), of: record.attachment)
             }
         }
+        endWaits(records)
         for record in records { log.debug("after_ingest: \(record.path) has left the inbox") }
     }
 }

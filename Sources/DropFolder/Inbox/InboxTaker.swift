@@ -240,6 +240,12 @@ actor InboxTaker {
         }
     }
 
+    /// Forgets why files stayed that have left.
+    func endWaits(_ records: [TakeRecord]) {
+        for record in records { waits.remove(record.document) }
+        showNotes()
+    }
+
     /// Remembers why a file stays, and looks at it again later.
     func wait(_ document: DocumentID, _ path: BytePath, _ reason: TakeWaits.Reason) {
         if waits.add(document, path, reason, ContinuousClock.now) {

@@ -22,7 +22,7 @@ struct TakeWaits {
             case .unknown: "whether somebody writes it cannot be told here"
             case .notHeld: "not all members have it, and no second copy can be held for them"
             case .unconfirmed:
-                "no device that is connected has it in its outbox any more as it was sent"
+                "no device that is connected has confirmed that it has it as it was sent"
             case .changed: "it is not what was shared"
             case .failed(let what): what
             }
@@ -55,6 +55,9 @@ struct TakeWaits {
         waits[document] = Wait(path: path, reason: reason, until: now + pause, pause: pause)
         return known?.reason != reason
     }
+
+    /// It has left.
+    mutating func remove(_ document: DocumentID) { waits[document] = nil }
 
     /// Forgets all others.
     mutating func keepOnly(_ documents: Set<DocumentID>) {

@@ -133,15 +133,18 @@ package struct StatusReader: Sendable {
         }
     }
 
-    /// All documents that are known, and what was skipped.
-    package func documents(_ snapshot: Snapshot, onlySkipped: Bool) throws -> DocumentList {
+    /// All documents that are known, and what was skipped; `live` as for `report`.
+    package func documents(
+        _ snapshot: Snapshot, live: Fields?, onlySkipped: Bool
+    ) throws -> DocumentList {
         var list = DocumentList()
         var names: [DeviceID: String] = [snapshot.device: configuration.deviceName]
-        for member in try snapshot.members() where member.id != snapshot.device {
+        let members = try snapshot.members().filter { $0.id != snapshot.device }
+        for member in members {
             names[member.id] = member.profile?.name ?? member.id.short
         }
         for settings in configuration.folders {
-            let report = try folder(settings, "", [], snapshot, nil, skippedLimit: .max)
+            let report = try folder(settings, "", members, snapshot, live, skippedLimit: .max)
             list.skipped += report.skipped
             guard !onlySkipped else { continue }
             let outbox = try settings.outbox.flatMap {

@@ -209,7 +209,7 @@ struct AfterIngestTests {
                         let output = try await pair.laptop.chute("status").output
                         return output.contains("edited.jpg")
                             && output.contains("stay")
-                            && output.contains("no device that is connected has it in its outbox")
+                            && output.contains("no device that is connected has confirmed")
                     }
                 }
             }

@@ -30,6 +30,12 @@ struct RetractTests {
             #expect(one.output == "c.jpg is retracted; pi has it already and may keep it\n")
             #expect(one.exitCode == 0, "\(one.error)")
             #expect(try await live() == 4)
+            // A second time nothing is said of who has it: that was said.
+            let again = try await chute(laptop, in: laptop.inbox, "retract", "c.jpg")
+            #expect(
+                again.output.hasSuffix(
+                    "c.jpg is retracted already; who had it by then may keep it\n"))
+            #expect(again.exitCode == 0)
 
             let folder = try await chute(
                 laptop, in: laptop.inbox.appending("day 1/more"), "retract", "../../day 1")
