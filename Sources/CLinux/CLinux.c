@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include <sys/resource.h>
 #include "CLinux.h"
 
 #include <errno.h>
@@ -80,6 +81,15 @@ int chute_set_direct(int descriptor, int on) {
     int flags = fcntl(descriptor, F_GETFL);
     if (flags < 0) return -1;
     return fcntl(descriptor, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT);
+}
+int64_t chute_descriptor_limit(int raise) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return -1;
+    if (raise && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        if (setrlimit(RLIMIT_NOFILE, &limit) < 0) return -1;
+    }
+    return limit.rlim_cur > INT64_MAX ? INT64_MAX : (int64_t)limit.rlim_cur;
 }
 int chute_allocate(int descriptor, int64_t offset, int64_t count) {
     return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, count);

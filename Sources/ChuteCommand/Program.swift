@@ -10,6 +10,7 @@ enum Program {
         // A reader that is gone is an error of the write; a broken lease is no reason to die.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGIO, SIG_IGN)
+        DescriptorLimit.raise()
         let (arguments, environment) = (ProcessArguments.all, ProcessEnvironment.current)
         do {
             return try await run(arguments, environment: environment)

@@ -30,6 +30,7 @@ ssize_t chute_copy_file_range(int from, int64_t from_offset, int to, int64_t to_
 int chute_syncfs(int descriptor);
 int chute_start_writeback(int descriptor, int64_t offset, int64_t count);
 int chute_set_direct(int descriptor, int on);             // O_DIRECT
+int64_t chute_descriptor_limit(int raise);                // RLIMIT_NOFILE, soft, raised to hard
 int chute_allocate(int descriptor, int64_t offset, int64_t count);
 int chute_file_system_type(int descriptor, uint64_t *type, uint64_t *id);
 int chute_read_lease(int descriptor, int take);

@@ -16,7 +16,10 @@ extension PeerSession {
             if hasNewChanges, unacknowledged < Self.pagesInFlight {
                 try await sendChanges()
             } else if servingHead < serving.count {
-                try await serveNext()
+                // Taken before anything is awaited: a `cancel` may empty the queue meanwhile.
+                let request = serving[servingHead]
+                servingHead += 1
+                try await serve(request)
             } else if channel.hasUnsent {
                 // Nobody else sends the rest of what the socket did not take at once.
                 try await channel.drain(to: 0)
@@ -69,10 +72,8 @@ extension PeerSession {
         servingHead = 0
     }
 
-    /// Sends the piece that was asked for longest ago, or says that it is not here.
-    private func serveNext() async throws {
-        let request = serving[servingHead]
-        servingHead += 1
+    /// Sends a piece, or says that it is not here.
+    private func serve(_ request: PieceRequest) async throws {
         guard let piece = try await load(request) else {
             if interests.count < Self.interestLimit { interests.insert(request.attachment) }
             try channel.send(.absent, .array([.unsigned(UInt64(request.number))]))

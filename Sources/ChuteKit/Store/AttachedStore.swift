@@ -33,6 +33,9 @@ public actor AttachedStore {
                 .storeIsNewer,
                 "the store is of another version than this program: restart the agent")
         }
+        // A question needs not survive a power cut, and no disk may be waited for while it has
+        // the lock that the engine needs.
+        try connection.execute("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0")
         self.device = device
         self.directory = directory
     }

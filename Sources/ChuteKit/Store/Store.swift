@@ -37,6 +37,7 @@ public actor Store {
             try connection.execute("UPDATE presence SET connected = 0")
             state = try WritingState.load(from: connection, sharedKey: sharedKey)
             state.membership = try Transaction.membership(of: state, device: key, in: connection)
+            try connection.execute("PRAGMA busy_timeout = 1000")  // see whenFree
         } catch let error as SQLiteError where error.isCorrupt {
             throw ChuteError(
                 .storeIsDamaged,
@@ -83,7 +84,7 @@ public actor Store {
         }
         var done: WritingState?
         var touched: Topics = []
-        let result = try connection.transaction(.immediate) {
+        let result = try whenFree {
             let transaction = Transaction(
                 database: connection, key: key, state: state, now: Self.milliseconds())
             let result = try body(transaction)
@@ -96,6 +97,25 @@ public actor Store {
         if let done { state = done }
         signal.fire(touched)
         return result
+    }
+
+    /// Runs `body` in a transaction as soon as no other process has the lock, however long that
+    /// is: a command can be stopped in the middle of asking. Throws what it meets when the task
+    /// is cancelled meanwhile.
+    private func whenFree<Result>(_ body: () throws -> Result) throws -> Result {
+        var hasBegun = false
+        while true {
+            do {
+                return try connection.transaction(.immediate) {
+                    hasBegun = true
+                    return try body()
+                }
+            } catch let error as SQLiteError
+                where error.isBusy && !hasBegun && !Task.isCancelled
+            {
+                continue  // nothing has happened yet; a second has passed
+            }
+        }
     }
 
     private func restoreDurability() {

@@ -33,7 +33,11 @@ extension OutboxWriter {
             completed.filter { $0.want.attachment.byteCount <= SyncPlan.bigSize },
             completed.filter { $0.want.attachment.byteCount > SyncPlan.bigSize }
         )
-        if !small.isEmpty { try await publish(small, place) }
+        // Each is open until it has its name.
+        let count = min(512, max(16, DescriptorLimit.current / 4))
+        for start in stride(from: 0, to: small.count, by: count) {
+            try await publish(Array(small[start..<min(start + count, small.count)]), place)
+        }
         for outcome in big { try await publish([outcome], place) }
     }
 

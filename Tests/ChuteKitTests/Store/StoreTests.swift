@@ -402,6 +402,31 @@ struct StoreTests {
         }
     }
 
+    @Test func `who has the lock for longer than a look takes ends nothing`() async throws {
+        try await withStore { store, _, path in
+            // As a command that is stopped in the middle of asking.
+            let other = try Connection(path: path, mode: .readWrite)
+            try other.execute("BEGIN IMMEDIATE")
+            let writing = Task {
+                try await store.write {
+                    try $0.put(seed: seed(1), in: Self.collection, fields: ["n": .integer(1)])
+                }
+            }
+            // Longer than the busy timeout of the store.
+            try await Task.sleep(for: .milliseconds(2500))
+            try other.execute("COMMIT")
+            _ = try await writing.value
+            #expect(try await documents(store).count == 1)
+
+            // Who is told to end does not wait for ever.
+            try other.execute("BEGIN IMMEDIATE")
+            let given = Task { try await store.write { _ in } }
+            given.cancel()
+            await #expect(throws: SQLiteError.self) { try await given.value }
+            try other.execute("ROLLBACK")
+        }
+    }
+
     private struct Row: LocalRow, Equatable {
         static let collection = "rows"
         let key: [UInt8]

@@ -19,6 +19,33 @@ struct DeliveryTests {
         }
     }
 
+    @Test func `a burst comes in also where few files may be open at once`() async throws {
+        var random = SeededGenerator(seed: 9)
+        let base = random.bytes(3000)
+        try await AgentPair.with { pair in
+            try await withAgents(pair.laptop) { _ in
+                for number in 0..<1000 {
+                    try pair.laptop.drop(
+                        base + Array("\(number)".utf8), as: BytePath("\(number).bin"))
+                }
+                let pi = try pair.pi.start(
+                    program: "/bin/sh",
+                    ["-c", "ulimit -n 256 && exec \"$@\"", "sh", pair.pi.executable, "run"])
+                do {
+                    try await pair.laptop.awaitReceipts(1000)
+                } catch {
+                    print(try pi.errorSoFar())
+                    pi.send(signal: SIGKILL)
+                    _ = try await pi.finished()
+                    throw error
+                }
+                pi.send(signal: SIGKILL)
+                _ = try await pi.finished()
+                #expect(try FolderTree.paths(below: pair.pi.outbox).count == 1000)
+            }
+        }
+    }
+
     @Test func `a tree with folders in folders arrives in both directions`() async throws {
         var random = SeededGenerator(seed: 2)
         let names: [BytePath] = [
