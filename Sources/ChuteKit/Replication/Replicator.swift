@@ -120,14 +120,17 @@ actor Replicator {
     private func keepConnected(to address: String) async {
         var schedule = RetrySchedule()
         while !Task.isCancelled {
+            let start = ContinuousClock.now
+            var device: DeviceID?
             do {
                 let stream = try await transport.connect(to: address)
-                let device = try await converse(stream, side: .dialed)
-                if device != nil { schedule.reset() }
+                device = try await converse(stream, side: .dialed)
             } catch {
                 context.diagnostics.debug("\(address): \(error)")
             }
             await waitWhileConnected(to: address)
+            // Two ends that let each other in and end at once, again and again, are no success.
+            if device != nil, ContinuousClock.now - start >= Self.longEnough { schedule.reset() }
             guard fixed.contains(address) || published.contains(address) else { break }
             let pause = schedule.next(random: Double.random(in: 0..<1))
             do { try await Task.pause(for: pause) } catch { return }

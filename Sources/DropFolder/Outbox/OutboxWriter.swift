@@ -137,6 +137,9 @@ actor OutboxWriter {
                 }
             }
             do {
+                if ticks, let place, try !place.staging.isInPlace(in: place.publisher.root) {
+                    wait("its staging folder was removed")
+                }
                 if ticks, place == nil {
                     try await openPlace()
                     // A rename that a crash cut is carried on before the copy counts as gone.

@@ -40,6 +40,20 @@ package final class StagingFolder: Sendable {
         return try StagingFolder(start: start, folder: try all.folder(at: start))
     }
 
+    /// Whether the folder is still where it was made. Somebody may tidy up.
+    func isInPlace(in root: FolderRoot) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            let path = BytePath(".chute/staging").appending(start)
+            let (there, own) = (
+                try root.folder.status(of: path), try folder.descriptor.status()
+            )
+            return there.map { InodeIdentity($0) } == InodeIdentity(own)
+        } catch {
+            guard error.isNotFound || error.code == ENOTDIR else { throw error }
+            return false
+        }
+    }
+
     /// Makes an empty file to be filled. `EEXIST` where the name is taken.
     ///
     /// Its mode is 0666 less the umask, or what a default access list says: nobody but the owner

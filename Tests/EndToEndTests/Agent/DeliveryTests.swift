@@ -19,6 +19,21 @@ struct DeliveryTests {
         }
     }
 
+    @Test func `a staging folder that somebody removed is made anew`() async throws {
+        var random = SeededGenerator(seed: 10)
+        let photos = (0..<2).map { _ in SampleFiles.photo(60_000, using: &random) }
+        try await AgentPair.running { pair in
+            try pair.laptop.drop(photos[0], as: "a.jpg")
+            try await pair.laptop.awaitReceipts(1)
+            let hidden = try Folder(at: pair.pi.outbox.appending(".chute"))
+            try hidden.rename("staging", to: "tidied")
+            try pair.laptop.drop(photos[1], as: "b.jpg")
+            try await eventually(within: .seconds(90), "it comes all the same") {
+                try FolderTree(of: pair.pi.outbox).files["laptop/b.jpg"] == .init(photos[1])
+            }
+        }
+    }
+
     @Test func `a burst comes in also where few files may be open at once`() async throws {
         var random = SeededGenerator(seed: 9)
         let base = random.bytes(3000)
