@@ -67,7 +67,8 @@ public final class Chute: Sendable {
         let path = lock.directory.appending(databaseName)
         var sharedKey: SharedKey?
         if case .sharedKey(let given) = identity { sharedKey = given }
-        let store = try Store(path: path, key: key, sharedKey: sharedKey)
+        let store = try Store(
+            path: path, key: key, sharedKey: sharedKey, diagnostics: diagnostics)
         try await store.checkKeyFile(in: lock.directory, isMoved: isMoved)
         if let sharedKey { try await store.write { try $0.enter(sharedKey) } }
         let reader = try StoreReader(path: path, device: store.device)

@@ -10,6 +10,7 @@ public actor Store {
     private let executor: QueueExecutor
     private let connection: Connection
     private let key: DeviceKey
+    private let diagnostics: Diagnostics
     private var state: WritingState
     nonisolated let signal: ChangeSignal
     /// The device whose store this is.
@@ -24,8 +25,11 @@ public actor Store {
     /// caller holds the lock. Blocks.
     ///
     /// Throws `storeIsNewer` or `storeIsDamaged` and leaves the file as it is.
-    init(path: BytePath, key: DeviceKey, sharedKey: SharedKey?) throws {
+    init(
+        path: BytePath, key: DeviceKey, sharedKey: SharedKey?, diagnostics: Diagnostics = .none
+    ) throws {
         executor = QueueExecutor(label: "chute.store")
+        self.diagnostics = diagnostics
         self.key = key
         device = DeviceID(publicKey: key.spki)
         signal = ChangeSignal()
@@ -37,7 +41,7 @@ public actor Store {
             try connection.execute("UPDATE presence SET connected = 0")
             state = try WritingState.load(from: connection, sharedKey: sharedKey)
             state.membership = try Transaction.membership(of: state, device: key, in: connection)
-            try connection.execute("PRAGMA busy_timeout = 1000")  // see whenFree
+            try connection.execute("PRAGMA busy_timeout = 1000")  // see whenPossible
         } catch let error as SQLiteError where error.isCorrupt {
             throw ChuteError(
                 .storeIsDamaged,
@@ -74,7 +78,8 @@ public actor Store {
     /// Runs `body` in one transaction; all of it is durable when this returns, or, when `body`
     /// or the commit throws, nothing of it happened.
     ///
-    /// `body` must not block on anything but the database.
+    /// `body` must not block on anything but the database, and has no effect but by its result: it
+    /// runs anew where the disk was full.
     public func write<Result: Sendable>(
         durable: Durability = .now, _ body: @Sendable (Transaction) throws -> Result
     ) throws -> Result {
@@ -84,7 +89,7 @@ public actor Store {
         }
         var done: WritingState?
         var touched: Topics = []
-        let result = try whenFree {
+        let result = try whenPossible {
             let transaction = Transaction(
                 database: connection, key: key, state: state, now: Self.milliseconds())
             let result = try body(transaction)
@@ -99,21 +104,28 @@ public actor Store {
         return result
     }
 
-    /// Runs `body` in a transaction as soon as no other process has the lock, however long that
-    /// is: a command can be stopped in the middle of asking. Throws what it meets when the task
-    /// is cancelled meanwhile.
-    private func whenFree<Result>(_ body: () throws -> Result) throws -> Result {
-        var hasBegun = false
+    /// Runs `body` in a transaction as soon as no other process has the lock and the disk has
+    /// space, however long that is: a command can be stopped in the middle of asking, and a disk
+    /// that others filled is no reason to end. `body` runs again each time. Throws what it meets
+    /// when the task is cancelled meanwhile.
+    private func whenPossible<Result>(_ body: () throws -> Result) throws -> Result {
+        var hasSaid = false
         while true {
+            var hasBegun = false
             do {
                 return try connection.transaction(.immediate) {
                     hasBegun = true
                     return try body()
                 }
-            } catch let error as SQLiteError
-                where error.isBusy && !hasBegun && !Task.isCancelled
-            {
-                continue  // nothing has happened yet; a second has passed
+            } catch let error as SQLiteError where !Task.isCancelled {
+                // What had begun was rolled back: nothing has happened.
+                if error.isNoSpace {
+                    if !hasSaid { diagnostics.warning("the store waits for space: \(error)") }
+                    hasSaid = true
+                    sleep(1)
+                } else if !error.isBusy || hasBegun {
+                    throw error
+                }
             }
         }
     }
