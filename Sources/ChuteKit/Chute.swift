@@ -153,9 +153,11 @@ public final class Chute: Sendable {
     /// What is dialled now.
     var dialledAddresses: Set<String> { get async { await replicator.dialing } }
 
-    /// Asks `devices` whether they have these attachments whole in a kept folder now, and who
-    /// says so. Who is not connected, or does not answer within 10 s, does not; nor does who has to hash a file first, which
-    /// it does then: ask again. At most 1024.
+    /// Asks `devices` whether they have these attachments, at most 1024, whole in a kept folder
+    /// now, and who says so.
+    ///
+    /// Who is not connected, or does not answer within 10 s, does not. Nor does who has to hash a
+    /// file first, which the question sets going: ask again.
     public func keepers(
         of attachments: [AttachmentID], among devices: Set<DeviceID>
     ) async -> [AttachmentID: Set<DeviceID>] {

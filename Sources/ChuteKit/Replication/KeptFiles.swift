@@ -108,14 +108,14 @@ actor KeptFiles {
         do {
             guard let file = try open(place, OpenRoots(roots)) else { return }
             let before = FileFingerprint(try file.status())
+            let start = FileStatus.now
             let hashed = try AttachmentHasher().hash(
                 descriptor: file.raw, expectedLength: before.size)
             guard hashed?.attachment == place.attachment else { return }
             try file.sync()
             try syncFolder(of: place)
-            // What was written right after the read could look the same.
-            guard try FileFingerprint(file.status()) == before,
-                !before.isRacy(now: FileStatus.now)
+            // What was written while it was read, right after its last change, could look the same.
+            guard try FileFingerprint(file.status()) == before, !before.isRacy(now: start)
             else { return }
             if verified.count >= Self.limit { verified = [:] }
             verified[place] = before

@@ -27,6 +27,8 @@ extension PeerSession {
         unanswered.insert(number)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { answer in
+                // The session may have ended since it was asked.
+                guard questions != nil else { return answer.resume(returning: []) }
                 questions?[number] = Question(attachments: attachments, answer: answer)
                 if Task.isCancelled { giveUp(number) }
             }

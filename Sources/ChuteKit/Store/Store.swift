@@ -78,8 +78,8 @@ public actor Store {
     /// Runs `body` in one transaction; all of it is durable when this returns, or, when `body`
     /// or the commit throws, nothing of it happened.
     ///
-    /// `body` must not block on anything but the database, and has no effect but by its result: it
-    /// runs anew where the disk was full.
+    /// `body` must not block on anything but the database. It runs anew where the disk was full: what
+    /// it does beside the transaction must bear to be done again.
     public func write<Result: Sendable>(
         durable: Durability = .now, _ body: @Sendable (Transaction) throws -> Result
     ) throws -> Result {

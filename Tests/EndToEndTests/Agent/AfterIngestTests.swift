@@ -223,15 +223,7 @@ struct AfterIngestTests {
         try await withTrio { laptop, pi, nas in
             try laptop.configure(#"after_ingest = "delete""#)
             try await withAgents(laptop) { _ in
-                try await withAgents(pi) { _ in
-                    try await withAgents(nas) { _ in
-                        try await eventually("two peers are known") {
-                            try await laptop.status().peers.count == 2
-                        }
-                    }
-                    try laptop.drop(photo, as: "a.jpg")
-                    try await laptop.awaitInbox([:])
-                }
+                try await leaveOut(nas, whileGiving: photo, from: laptop, to: pi)
                 // The nas gets it, edits it at once, and is the only one that is on.
                 try await withAgents(nas) { _ in
                     let copy: BytePath = "laptop/a.jpg"
@@ -287,16 +279,7 @@ struct AfterIngestTests {
         try await withTrio { laptop, pi, nas in
             try laptop.configure(#"after_ingest = "delete""#)
             try await withAgents(laptop) { _ in
-                try await withAgents(pi) { _ in
-                    // It becomes a member, and is off when the file is dropped.
-                    try await withAgents(nas) { _ in
-                        try await eventually("two peers are known") {
-                            try await laptop.status().peers.count == 2
-                        }
-                    }
-                    try laptop.drop(photo, as: "a.jpg")
-                    try await laptop.awaitInbox([:])
-                }
+                try await leaveOut(nas, whileGiving: photo, from: laptop, to: pi)
                 #expect(try Folder(at: laptop.inbox.appending(".chute/held")).entries().count == 1)
                 // Nobody else is on: what it gets is what the laptop holds.
                 try await withAgents(nas) { _ in
@@ -462,6 +445,21 @@ struct AfterIngestTests {
                             || Folder(at: done.appending(".chute/moving")).entries().isEmpty)
                 }
             }
+        }
+    }
+
+    /// The pi gets `a.jpg`; the nas is a member by then, and off when it is dropped.
+    private func leaveOut(
+        _ nas: AgentHome, whileGiving photo: [UInt8], from laptop: AgentHome, to pi: AgentHome
+    ) async throws {
+        try await withAgents(pi) { _ in
+            try await withAgents(nas) { _ in
+                try await eventually("two peers are known") {
+                    try await laptop.status().peers.count == 2
+                }
+            }
+            try laptop.drop(photo, as: "a.jpg")
+            try await laptop.awaitInbox([:])
         }
     }
 

@@ -5,34 +5,12 @@ import Testing
 /// Devices that become members by a ticket.
 @Suite(.timeLimit(.minutes(3)))
 struct JoinTests {
-    /// Two homes that know nothing of each other, each listening at a port of its own.
-    private func withStrangers(
-        _ body: (AgentHome, AgentHome) async throws -> Void
-    ) async throws {
-        try await withAgentFolder { folder in
-            let laptop = try AgentHome("laptop", in: folder)
-            let pi = try AgentHome("pi", in: folder)
-            let ports = try FreePort.pair()
-            try await laptop.setUp("--listen", ports.0.address)
-            try await pi.setUp("--listen", ports.1.address)
-            try await body(laptop, pi)
-        }
-    }
-
-    private func ticket(of home: AgentHome) async throws -> BytePath {
-        let result = try await home.chute("-q", "invite", "--print")
-        try #require(result.exitCode == 0, "\(result.error)")
-        let line = try #require(result.output.split(separator: "\n").first)
-        #expect(line.hasPrefix("chute1:"))
-        return BytePath(String(line))
-    }
-
     @Test func `a ticket makes a member, once`() async throws {
         var random = SeededGenerator(seed: 5)
         let photo = SampleFiles.photo(500_000, using: &random)
         try await withStrangers { laptop, pi in
             try await withAgents(laptop, pi) { _ in
-                let ticket = try await ticket(of: laptop)
+                let ticket = try await laptop.ticket()
                 let joined = try await pi.chute("join", ticket)
                 #expect(joined.exitCode == 0, "\(joined.error)")
                 #expect(joined.output.contains("laptop"))
@@ -64,7 +42,7 @@ struct JoinTests {
                 for (name, bytes) in contents[home.name] ?? [:] { try home.drop(bytes, as: name) }
             }
             try await withAgents(laptop, pi) { _ in
-                let result = try await pi.chute("join", ticket(of: laptop))
+                let result = try await pi.chute("join", laptop.ticket())
                 #expect(result.exitCode == 0, "\(result.error)")
                 for (from, to) in [(laptop, pi), (pi, laptop)] {
                     let dropped = FolderTree(
@@ -138,7 +116,7 @@ struct JoinTests {
     {
         try await withStrangers { laptop, pi in
             let ticket: BytePath = try await withAgents(laptop) { _ in
-                try await self.ticket(of: laptop)
+                try await laptop.ticket()
             }
             let result = try await pi.chute("join", ticket)
             #expect(result.exitCode == 69)

@@ -9,12 +9,7 @@ struct LeavingTests {
     private func withMembers(
         _ body: (AgentHome, AgentHome, [AgentProcess]) async throws -> Void
     ) async throws {
-        try await withAgentFolder { folder in
-            let laptop = try AgentHome("laptop", in: folder)
-            let pi = try AgentHome("pi", in: folder)
-            let ports = try FreePort.pair()
-            try await laptop.setUp("--listen", ports.0.address)
-            try await pi.setUp("--listen", ports.1.address)
+        try await withStrangers { laptop, pi in
             try await withAgents(laptop, pi) { agents in
                 try await join(pi, to: laptop)
                 for (home, other) in [(laptop, "pi"), (pi, "laptop")] {
@@ -31,10 +26,7 @@ struct LeavingTests {
     private func join(
         _ home: AgentHome, to inviter: AgentHome, as role: BytePath = "member"
     ) async throws -> String {
-        let ticket = try await inviter.chute("-q", "invite", "--print", "--role", role)
-        try #require(ticket.exitCode == 0, "\(ticket.error)")
-        let line = try #require(ticket.output.split(separator: "\n").first)
-        let joined = try await home.chute("join", BytePath(String(line)))
+        let joined = try await home.chute("join", inviter.ticket(for: role))
         #expect(joined.exitCode == 0, "\(joined.error)")
         return joined.output
     }

@@ -9,14 +9,9 @@ struct PromotionTests {
     private func withMembers(
         _ body: (AgentHome, AgentHome, [AgentProcess], BytePath) async throws -> Void
     ) async throws {
-        try await withAgentFolder { folder in
-            let laptop = try AgentHome("laptop", in: folder)
-            let pi = try AgentHome("pi", in: folder)
-            let ports = try FreePort.pair()
-            try await laptop.setUp("--listen", ports.0.address)
-            try await pi.setUp("--listen", ports.1.address)
+        try await withStrangers { laptop, pi in
             try await withAgents(laptop, pi) { agents in
-                let ticket = try await ticket(of: laptop, "member")
+                let ticket = try await laptop.ticket(for: "member")
                 let joined = try await pi.chute("join", ticket)
                 try #require(joined.exitCode == 0, "\(joined.error)")
                 try await body(laptop, pi, agents, ticket)
@@ -24,24 +19,15 @@ struct PromotionTests {
         }
     }
 
-    private func ticket(
-        of home: AgentHome, _ role: BytePath, expires span: BytePath = "15 min"
-    ) async throws -> BytePath {
-        let made = try await home.chute(
-            "-q", "invite", "--print", "--role", role, "--expires", span)
-        try #require(made.exitCode == 0, "\(made.error)")
-        return BytePath(String(try #require(made.output.split(separator: "\n").first)))
-    }
-
     @Test func `a member believed that a worthless ticket had made it an owner`() async throws {
         try await withMembers { laptop, pi, _, first in
-            let revoked = try await ticket(of: laptop, "owner")
+            let revoked = try await laptop.ticket(for: "owner")
             let list = try await laptop.chute("invite", "list").output
             let id = try #require(
                 list.split(separator: "\n").first { $0.contains("owner") }?
                     .split(separator: " ").first)
             #expect(try await laptop.chute("invite", "revoke", BytePath(String(id))).exitCode == 0)
-            let short = try await ticket(of: laptop, "owner", expires: "1 s")
+            let short = try await laptop.ticket(for: "owner", expires: "1 s")
 
             let tried = try await pi.chute("join", revoked)
             #expect(tried.exitCode == 1)
@@ -66,7 +52,7 @@ struct PromotionTests {
         async throws
     {
         try await withMembers { laptop, pi, agents, _ in
-            let owner = try await ticket(of: laptop, "owner")
+            let owner = try await laptop.ticket(for: "owner")
             try await agents[0].stop()
             let tried = try await pi.chute("join", owner)
             #expect(tried.exitCode == 69)
