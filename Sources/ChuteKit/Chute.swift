@@ -33,8 +33,6 @@ public final class Chute: Sendable {
 
     /// Writes documents, asks for attachments.
     public let store: Store
-    /// Looks at what is committed.
-    public let reader: StoreReader
     let roots: Roots
     let fetcher: Fetcher
     private let replicator: Replicator
@@ -67,7 +65,7 @@ public final class Chute: Sendable {
         let path = lock.directory.appending(databaseName)
         var sharedKey: SharedKey?
         if case .sharedKey(let given) = identity { sharedKey = given }
-        let store = try Store(
+        let store = try StoreWriter(
             path: path, key: key, sharedKey: sharedKey, diagnostics: diagnostics)
         try await store.checkKeyFile(in: lock.directory, isMoved: isMoved)
         if let sharedKey { try await store.write { try $0.enter(sharedKey) } }
@@ -82,7 +80,7 @@ public final class Chute: Sendable {
             keptFiles: KeptFiles(reader: reader, roots: roots, diagnostics: diagnostics),
             diagnostics: diagnostics)
         return Chute(
-            store: store, reader: reader, roots: roots, fetcher: fetcher,
+            store: Store(writer: store, reader: reader), roots: roots, fetcher: fetcher,
             replicator: Replicator(
                 context: context, listen: network.listen, isPortFixed: network.isPortFixed,
                 connect: network.connect),
@@ -92,11 +90,10 @@ public final class Chute: Sendable {
     static let databaseName = "chute.db"
 
     private init(
-        store: Store, reader: StoreReader, roots: Roots, fetcher: Fetcher,
+        store: Store, roots: Roots, fetcher: Fetcher,
         replicator: Replicator, keptFiles: KeptFiles, lock: DirectoryLock
     ) {
         self.store = store
-        self.reader = reader
         self.roots = roots
         self.fetcher = fetcher
         self.replicator = replicator
@@ -136,7 +133,7 @@ public final class Chute: Sendable {
     ///
     /// Throws `unreachable`, `refused` with the inviter's reason, or `alreadyInSpace`.
     public func join(_ ticket: Ticket) async throws {
-        try await store.checkCanJoin(ticket)
+        try await store.writer.checkCanJoin(ticket)
         do { try await replicator.join(ticket) } catch let end as SessionEnd {
             throw end.forJoiner
         }
@@ -144,7 +141,10 @@ public final class Chute: Sendable {
 
     /// The space, if this device shares with others or could.
     public var space: SpaceID? {
-        get async { await store.space == .alone ? nil : await store.space }
+        get async {
+            let space = await store.writer.space
+            return space == .alone ? nil : space
+        }
     }
 
     /// How many devices are connected.

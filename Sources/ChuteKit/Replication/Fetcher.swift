@@ -14,7 +14,7 @@ actor Fetcher {
         executor.asUnownedSerialExecutor()
     }
 
-    let store: Store
+    let store: StoreWriter
     let reader: StoreReader
     let allRoots: Roots
     let roots: OpenRoots
@@ -40,7 +40,7 @@ actor Fetcher {
     /// Only what an earlier run asked for can have staged bytes.
     private var isFirstRound = true
 
-    init(store: Store, reader: StoreReader, roots: Roots, diagnostics: Diagnostics) {
+    init(store: StoreWriter, reader: StoreReader, roots: Roots, diagnostics: Diagnostics) {
         self.store = store
         self.reader = reader
         allRoots = roots

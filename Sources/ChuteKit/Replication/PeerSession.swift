@@ -2,7 +2,7 @@ import ChuteSystem
 
 /// What every session of an engine works with.
 struct SessionContext: Sendable {
-    let store: Store
+    let store: StoreWriter
     let reader: StoreReader
     let tls: TLSContext
     /// Random for this start of the engine.
@@ -107,7 +107,7 @@ actor PeerSession {
         }
         let own = Hello(
             instance: context.instance, cursor: cursor, counter: counter,
-            clock: Store.milliseconds())
+            clock: StoreWriter.milliseconds())
         try channel.send(.hello, own.cbor)
         guard case .known(let type, let payload) = try await channel.next() else {
             throw WireError.unexpected("no hello")
@@ -122,7 +122,7 @@ actor PeerSession {
     /// Compares the peer's clock with this device's; what took the message its way counts little.
     func noteClock(_ milliseconds: UInt64?) {
         guard let milliseconds else { return }
-        clockLead = Int64(clamping: milliseconds) - Int64(clamping: Store.milliseconds())
+        clockLead = Int64(clamping: milliseconds) - Int64(clamping: StoreWriter.milliseconds())
     }
 
     /// Replicates and serves until either end says goodbye, or the connection is lost.
@@ -241,7 +241,7 @@ actor PeerSession {
             guard ContinuousClock.now - channel.lastReceived < .seconds(90) else {
                 throw ChuteError(.unreachable, "\(address) fell silent", isTransient: true)
             }
-            try send(.ping, .map([1: .unsigned(Store.milliseconds())]))
+            try send(.ping, .map([1: .unsigned(StoreWriter.milliseconds())]))
         }
     }
 }

@@ -51,7 +51,7 @@ public actor AttachedStore {
 
     /// Asks the engine for something and wakes it; the number by which the answer is found.
     public func ask(_ request: Fields) throws -> Int64 {
-        let now = Store.milliseconds() / 1000
+        let now = StoreWriter.milliseconds() / 1000
         try connection.transaction(.immediate) {
             try connection.prepare("INSERT INTO requests (body, made_seconds) VALUES (?, ?)")
                 .run(request.cbor.encoded(), now)

@@ -85,7 +85,7 @@ public struct DeviceKeyFile: Sendable {
     }
 }
 
-extension Store {
+extension StoreWriter {
     /// Compares the key file with the one that this store was made with.
     func checkKeyFile(in directory: BytePath, isMoved: Bool) throws {
         let identity = try DeviceKeyFile(in: directory).identity()

@@ -11,18 +11,18 @@ public class Snapshot {
         self.device = device
     }
 
-    private func document(_ row: borrowing Row) throws -> Document {
+    private func document(_ row: borrowing Row) throws -> OwnedDocument {
         guard let id = DocumentID(bytes: row.bytes(1)), let origin = DeviceID(bytes: row.bytes(2)),
             let change = Digest(bytes: row.bytes(4)), let seed = Digest(bytes: row.bytes(6))
         else { throw WireError.malformed("a row of documents") }
         let fields = try row.optionalBytes(7).map { try Fields(cbor: CBOR.decode($0)) }
-        return Document(
+        return OwnedDocument(
             collection: row.text(0), id: id, origin: origin, version: row.uint64(3),
             versionID: change, learned: row.int64(5), seed: seed, fields: fields)
     }
 
     /// One document, also one that was taken back; `nil` where none is known or it is hidden.
-    public func document(_ id: DocumentID, in collection: String) throws -> Document? {
+    public func document(_ id: DocumentID, in collection: String) throws -> OwnedDocument? {
         try database.prepare(
             """
             SELECT collection, id, origin, version, change, n, seed, body FROM documents
@@ -34,7 +34,7 @@ public class Snapshot {
     /// The documents learned after `learned`, in that order, at most `limit`.
     public func documents(
         in collection: String, learnedAfter learned: Int64, limit: Int
-    ) throws -> [Document] {
+    ) throws -> [OwnedDocument] {
         try database.prepare(
             """
             SELECT collection, id, origin, version, change, n, seed, body FROM documents
@@ -46,7 +46,7 @@ public class Snapshot {
     /// The documents whose id begins with `prefix` (all for an empty one), at most `limit`.
     public func documents(
         in collection: String, idPrefix prefix: [UInt8], limit: Int
-    ) throws -> [Document] {
+    ) throws -> [OwnedDocument] {
         try database.prepare(
             """
             SELECT collection, id, origin, version, change, n, seed, body FROM documents WHERE collection = ?1 AND hidden = 0
@@ -58,7 +58,7 @@ public class Snapshot {
     /// The ids of this device's own documents that name `attachment`.
     public func ownDocuments(
         in collection: String, naming attachment: AttachmentID
-    ) throws -> [Document] {
+    ) throws -> [OwnedDocument] {
         try database.prepare(
             """
             SELECT d.collection, d.id, d.origin, d.version, d.change, d.n, d.seed, d.body
@@ -81,7 +81,7 @@ public class Snapshot {
     }
 
     /// The receipts for one version of a document.
-    public func receipts(for document: Document) throws -> [DeviceID: Receipt] {
+    public func receipts(for document: OwnedDocument) throws -> [DeviceID: Receipt] {
         var found: [DeviceID: Receipt] = [:]
         try database.prepare(
             """
@@ -172,7 +172,7 @@ extension Snapshot {
     /// The documents of a collection that name an attachment, at most `limit`.
     public func documents(
         in collection: String, naming attachment: AttachmentID, limit: Int
-    ) throws -> [Document] {
+    ) throws -> [OwnedDocument] {
         let ids = try database.prepare(
             """
             SELECT document FROM tokens WHERE digest = ? AND length = ? AND collection = ? LIMIT ?

@@ -1,13 +1,13 @@
 import ChuteSystem
 
 /// Looks at committed states of a store, beside its writer and in other processes too.
-public actor StoreReader {
+actor StoreReader {
     private let executor: QueueExecutor
     private let connection: Connection
     private let device: DeviceID
 
     /// This actor's own queue.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
@@ -20,7 +20,7 @@ public actor StoreReader {
     }
 
     /// Runs `body` on one committed state. `body` must not keep the snapshot.
-    public func read<Result: Sendable>(
+    func read<Result: Sendable>(
         _ body: @Sendable (Snapshot) throws -> Result
     ) throws -> Result {
         try connection.transaction(.deferred) {

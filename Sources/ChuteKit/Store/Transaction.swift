@@ -29,7 +29,7 @@ public final class Transaction: Snapshot {
     @discardableResult
     public func put(
         seed: Digest, in collection: String, fields: Fields
-    ) throws -> Document {
+    ) throws -> OwnedDocument {
         try write(seed: seed, in: collection, fields: fields)
     }
 
@@ -88,7 +88,7 @@ public final class Transaction: Snapshot {
     @discardableResult
     private func write(
         seed: Digest, in collection: String, fields: Fields?
-    ) throws -> Document {
+    ) throws -> OwnedDocument {
         let id = Change.ownedDocument(of: device, in: collection, seed: seed)
         let current = try currentVersion(ofDocument: id, in: collection)
         let change = nextChange(
@@ -103,7 +103,7 @@ public final class Transaction: Snapshot {
         }
         let n = try insertOwn(change)
         try apply(change, over: current?.hash, n: n, fields: fields)
-        return Document(
+        return OwnedDocument(
             collection: collection, id: id, origin: device, version: change.version,
             versionID: change.hash, learned: n, seed: seed, fields: fields)
     }

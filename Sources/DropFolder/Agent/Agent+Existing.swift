@@ -36,7 +36,7 @@ extension Agent {
 
     /// Comes back only if the store and the parts that work on disk do; for the watchdog.
     package func proveAlive() async throws {
-        _ = try await chute.reader.read { try $0.space() }
+        _ = try await chute.store.read { try $0.space() }
         try await chute.store.write { _ in }
     }
 }

@@ -7,7 +7,7 @@ extension Agent {
     func answerRequests() async throws {
         for await _ in chute.store.updates(of: .requests) {
             while true {
-                let open = try await chute.reader.read { try $0.openRequests() }
+                let open = try await chute.store.read { try $0.openRequests() }
                 if open.isEmpty { break }
                 for (number, body) in open {
                     let answer = await self.answer(body)
@@ -84,7 +84,7 @@ extension Agent {
         guard let ticket = Ticket(text) else {
             throw ChuteError(.invalid, "this is no ticket: it begins with chute1:")
         }
-        let former = try await chute.reader.read { snapshot in
+        let former = try await chute.store.read { snapshot in
             try snapshot.space() == ticket.space ? Self.ownRole(snapshot) : nil
         }
         // A member uses a ticket that may make it an owner.
@@ -98,7 +98,7 @@ extension Agent {
         }
         if let former, former != .owner, refusal == nil { try await awaitPromotion(from: former) }
         let (code, words) = (refusal?.code.description, refusal?.description)
-        return try await chute.reader.read { snapshot in
+        return try await chute.store.read { snapshot in
             let role = try Self.ownRole(snapshot)
             let name = try snapshot.profile(of: ticket.inviter)?.name
             return [
@@ -118,7 +118,7 @@ extension Agent {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await _ in self.chute.store.updates(of: .members) {
-                    if try await self.chute.reader.read(Self.ownRole) != role { return }
+                    if try await self.chute.store.read(Self.ownRole) != role { return }
                 }
             }
             group.addTask { try await Task.pause(for: .seconds(2)) }

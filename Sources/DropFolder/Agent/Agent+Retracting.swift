@@ -16,7 +16,7 @@ extension Agent {
             guard let first = found.first else { continue }
             let own = found.filter { $0.origin == chute.device }
             guard !own.isEmpty else {
-                let name = try await chute.reader.read {
+                let name = try await chute.store.read {
                     try $0.profile(of: first.origin)?.name ?? first.origin.short
                 }
                 return ["origin": .string(name)]
@@ -44,8 +44,8 @@ extension Agent {
     }
 
     /// The names of those that have some of these documents, and how many somebody has.
-    private func holders(of documents: [Document]) async throws -> ([String], Int) {
-        try await chute.reader.read { snapshot in
+    private func holders(of documents: [OwnedDocument]) async throws -> ([String], Int) {
+        try await chute.store.read { snapshot in
             var devices: Set<DeviceID> = []
             var count = 0
             for document in documents {
@@ -61,14 +61,14 @@ extension Agent {
 
     private func find(
         _ target: BytePath, in folder: AgentFolders.Opened
-    ) async throws -> [Document] {
+    ) async throws -> [OwnedDocument] {
         let collection = folder.settings.collection
         let below = target.relative(to: folder.inbox?.path ?? "/")
         let paths = [below, target.isAbsolute ? nil : target].compactMap { path in
             path.map { BytePath(components: $0.components) }
         }.filter { !$0.isEmpty }
         let root = folder.inbox?.root
-        return try await chute.reader.read { snapshot in
+        return try await chute.store.read { snapshot in
             if let root {
                 for path in paths {
                     if let row = try snapshot.row(InboxRecord.self, folderKey(root, path)),
@@ -96,8 +96,10 @@ extension Agent {
 extension Snapshot {
     /// The newest of this device's live documents that was shared as `path`, or else all that were
     /// shared from below a folder of that path: also what is in the inbox no more.
-    fileprivate func ownDocuments(at path: BytePath, in collection: String) throws -> [Document] {
-        var (exact, below): (Document?, [Document]) = (nil, [])
+    fileprivate func ownDocuments(at path: BytePath, in collection: String) throws
+        -> [OwnedDocument]
+    {
+        var (exact, below): (OwnedDocument?, [OwnedDocument]) = (nil, [])
         var after: Int64 = 0
         while true {
             let page = try documents(in: collection, learnedAfter: after, limit: 512)

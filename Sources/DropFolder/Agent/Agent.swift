@@ -187,6 +187,6 @@ package final class Agent: Sendable {
             try await Task.pause(for: .milliseconds(50))
         }
         try await publishProfile()
-        return try await chute.reader.read { try $0.profile(of: $0.device)?.addresses ?? [] }
+        return try await chute.store.read { try $0.profile(of: $0.device)?.addresses ?? [] }
     }
 }

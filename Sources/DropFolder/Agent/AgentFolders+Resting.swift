@@ -6,7 +6,7 @@ extension AgentFolders {
     /// outbox asks anew once it is configured again. Durable when it returns.
     func restOthers(_ chute: Chute) async throws {
         let configured = Set(all.compactMap { $0.outbox?.root })
-        let others = try await chute.reader.read { snapshot in
+        let others = try await chute.store.read { snapshot in
             try snapshot.rows(FolderRecord.self).filter {
                 $0.kind == .outbox && !configured.contains($0.root)
             }.map(\.root)

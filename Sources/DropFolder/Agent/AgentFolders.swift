@@ -69,7 +69,7 @@ struct AgentFolders: Sendable {
         _ space: String?, _ chute: Chute, _ log: Log
     ) async throws -> FolderRecord {
         let key = FolderRecord.key(kind, path)
-        let row = try await chute.reader.read { try $0.row(FolderRecord.self, key) }
+        let row = try await chute.store.read { try $0.row(FolderRecord.self, key) }
         if var known = row {
             chute.attach(
                 root: known.root, path: path, mark: known.identity.markPrefix,

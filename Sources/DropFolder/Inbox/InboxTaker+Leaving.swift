@@ -171,7 +171,7 @@ extension Transaction {
     /// where it is to stay.
     fileprivate func markLeaving(
         _ record: TakeRecord, in collection: String,
-        _ others: (Document) throws -> [TakeDecision.Other]
+        _ others: (OwnedDocument) throws -> [TakeDecision.Other]
     ) throws -> TakeRecord? {
         guard let document = try self.document(record.document, in: collection),
             document.versionID == record.version

@@ -9,7 +9,7 @@ extension InboxTaker {
 
     static func askMembers(of chute: Chute) -> Ask {
         { attachments in
-            let members = try await chute.reader.read { try $0.members().map(\.id) }
+            let members = try await chute.store.read { try $0.members().map(\.id) }
             return await chute.keepers(of: attachments, among: Set(members))
         }
     }
@@ -51,8 +51,8 @@ extension TakeDecision.Answer {
 extension Snapshot {
     /// What is recorded of a row whose file may be taken away.
     func takeFacts(
-        _ row: InboxRecord, _ document: Document,
-        _ others: (Document) throws -> [TakeDecision.Other]
+        _ row: InboxRecord, _ document: OwnedDocument,
+        _ others: (OwnedDocument) throws -> [TakeDecision.Other]
     ) throws -> TakeDecision.Facts {
         TakeDecision.Facts(
             isHere: !row.isTaken && !row.wasSeenAbsent, hasDoubt: row.note != nil,
@@ -60,7 +60,7 @@ extension Snapshot {
     }
 
     /// Whether an own document that counts names these bytes.
-    func isCurrent(_ document: Document, _ attachment: AttachmentID) -> Bool {
+    func isCurrent(_ document: OwnedDocument, _ attachment: AttachmentID) -> Bool {
         document.origin == device
             && document.fields.flatMap(FileDocument.init)?.attachment == attachment
     }

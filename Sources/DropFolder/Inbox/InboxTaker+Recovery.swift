@@ -9,7 +9,7 @@ extension InboxTaker {
     func recover(in inbox: InboxRoot) async throws -> Bool {
         strandedNote = nil
         let prefix = folderKey(settings.root)
-        let records = try await chute.reader.read { snapshot in
+        let records = try await chute.store.read { snapshot in
             try snapshot.rows(TakeRecord.self, after: prefix).prefix {
                 $0.key.starts(with: prefix)
             }

@@ -7,7 +7,7 @@ extension InboxTaker {
     /// Opens `after_ingest_folder`, which is made once; `nil`, and why in `targetTrouble`, where
     /// it is not there, is another one, or cannot be used.
     func openTarget(_ path: BytePath) async throws -> MoveTarget? {
-        let known = try await chute.reader.read {
+        let known = try await chute.store.read {
             try $0.row(MoveTargetRecord.self, path.bytes)
         }
         let space = await chute.space?.description

@@ -34,7 +34,7 @@ actor InboxTaker {
     /// What the receipts of one state of the store say of a document, and what was answered about
     /// its attachment; `nil` where nobody was asked.
     typealias Others =
-        @Sendable (Snapshot, Keepers?) throws -> (Document) throws -> [TakeDecision.Other]
+        @Sendable (Snapshot, Keepers?) throws -> (OwnedDocument) throws -> [TakeDecision.Other]
 
     /// Asks members about attachments.
     typealias Ask = @Sendable ([AttachmentID]) async throws -> Keepers
@@ -224,7 +224,7 @@ actor InboxTaker {
     private func candidates(after start: [UInt8]) async throws -> ([Candidate], [UInt8]?) {
         let (collection, others) = (settings.collection, others)
         let prefix = folderKey(settings.root)
-        return try await chute.reader.read { snapshot in
+        return try await chute.store.read { snapshot in
             let page = try snapshot.rows(InboxRecord.self, after: start, limit: Self.pageCount)
                 .prefix { $0.key.starts(with: prefix) }
             let others = try others(snapshot, nil)

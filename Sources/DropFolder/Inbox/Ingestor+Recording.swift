@@ -60,7 +60,7 @@ extension Ingestor {
     /// of a rename may not have come yet.
     private func emptyNames(like files: [IngestedFile]) async throws -> Set<BytePath> {
         let root = root
-        let names = try await chute.reader.read { snapshot in
+        let names = try await chute.store.read { snapshot in
             try files.flatMap { file in
                 try snapshot.rows(
                     InboxRecord.self, where: "inode",
@@ -83,7 +83,7 @@ extension Ingestor {
     ) async throws {
         let record = SkipRecord(
             root: root, path: path, reason: reason, detail: detail, fingerprint: print)
-        let known = try await chute.reader.read { try $0.row(SkipRecord.self, record.key) }
+        let known = try await chute.store.read { try $0.row(SkipRecord.self, record.key) }
         guard known != record else { return }
         try await chute.store.write(durable: .withNext) { try $0.put(record) }
         log.info("skipped \(path): \(reason.rawValue)\(detail.isEmpty ? "" : " (\(detail))")")
@@ -101,7 +101,7 @@ extension Ingestor {
 
     func forgetSkip(_ path: BytePath) async throws {
         let key = folderKey(root, path)
-        guard try await chute.reader.read({ try $0.row(SkipRecord.self, key) }) != nil else {
+        guard try await chute.store.read({ try $0.row(SkipRecord.self, key) }) != nil else {
             return
         }
         try await chute.store.write { try $0.remove(SkipRecord.self, key) }
@@ -112,7 +112,7 @@ extension Ingestor {
     func ownCopies(
         among files: [(path: BytePath, print: FileFingerprint)]
     ) async throws -> Set<BytePath> {
-        try await chute.reader.read { snapshot in
+        try await chute.store.read { snapshot in
             let own = try files.filter { file in
                 let rows = try snapshot.rows(
                     DeliveryRecord.self, where: "inode",
@@ -150,7 +150,7 @@ extension Ingestor {
 
     private func records(below folder: BytePath) async throws -> [InboxRecord] {
         let prefix = folderKey(root, folder.appending("x")).dropLast()
-        return try await chute.reader.read { snapshot in
+        return try await chute.store.read { snapshot in
             var found: [InboxRecord] = []
             var last = Array(prefix)
             while true {
@@ -166,7 +166,7 @@ extension Ingestor {
     /// Names whose files are on their way out are not gone: the taker says what becomes of them.
     func seeTaken() async throws {
         let prefix = folderKey(root)
-        let records = try await chute.reader.read { snapshot in
+        let records = try await chute.store.read { snapshot in
             try snapshot.rows(TakeRecord.self, after: prefix).prefix {
                 $0.key.starts(with: prefix)
             }
@@ -193,7 +193,7 @@ extension Ingestor {
     /// Leaves out what `after_ingest` is taking away, or took since the rows were read.
     private func notBeingTaken(_ records: [InboxRecord]) async throws -> [InboxRecord] {
         guard !records.isEmpty else { return [] }
-        return try await chute.reader.read { snapshot in
+        return try await chute.store.read { snapshot in
             try records.filter { record in
                 let taking = folderKey(record.root) + record.document.bytes
                 return try snapshot.row(TakeRecord.self, taking) == nil
@@ -204,7 +204,7 @@ extension Ingestor {
 
     private func forgetSkipsNotSeen(_ coverage: InboxSighting.Coverage) async throws {
         let prefix = folderKey(root)
-        let skips = try await chute.reader.read { snapshot in
+        let skips = try await chute.store.read { snapshot in
             try snapshot.rows(SkipRecord.self, after: prefix).prefix {
                 $0.key.starts(with: prefix)
             }

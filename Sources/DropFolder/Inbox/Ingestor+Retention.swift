@@ -54,7 +54,7 @@ extension Ingestor {
         while let inbox = watcher.root {
             let start = after
             let old = heldTooLong(in: inbox)
-            let (due, end) = try await chute.reader.read { snapshot in
+            let (due, end) = try await chute.store.read { snapshot in
                 let members = try snapshot.members().map(\.id).filter { $0 != snapshot.device }
                 let page = try snapshot.rows(
                     InboxRecord.self, where: "held", is: held, after: start,
@@ -89,7 +89,7 @@ extension Ingestor {
     private func releaseOrphans() async throws {
         let (root, collection, now) = (root, collection, Self.seconds())
         let prefix = folderKey(root)
-        let due = try await chute.reader.read { snapshot in
+        let due = try await chute.store.read { snapshot in
             let members = try snapshot.members().map(\.id).filter { $0 != snapshot.device }
             let takers = try snapshot.takers(of: collection, among: members, now: now)
             let orphans = try snapshot.rows(OrphanRecord.self, after: prefix)
@@ -189,7 +189,7 @@ extension Ingestor {
         }
         guard !names.isEmpty else { return }
         let prefix = folderKey(root)
-        let kept = try await chute.reader.read { snapshot in
+        let kept = try await chute.store.read { snapshot in
             let rows = try snapshot.rows(InboxRecord.self, where: "held", is: prefix)
             let orphans = try snapshot.rows(OrphanRecord.self, after: prefix)
                 .prefix { $0.key.starts(with: prefix) }

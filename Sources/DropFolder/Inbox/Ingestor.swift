@@ -141,7 +141,7 @@ actor Ingestor {
         }
         guard !looks.isEmpty else { return [] }
         let (root, asked) = (root, looks)
-        return try await chute.reader.read { snapshot in
+        return try await chute.store.read { snapshot in
             var known: Set<BytePath> = []
             for (path, print) in asked {
                 let key = folderKey(root, path)

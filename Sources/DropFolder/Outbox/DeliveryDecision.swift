@@ -49,7 +49,7 @@ enum DeliveryDecision: Hashable {
         }
     }
 
-    static func of(_ document: Document, _ record: DeliveryRecord?, _ rules: Rules) -> Self {
+    static func of(_ document: OwnedDocument, _ record: DeliveryRecord?, _ rules: Rules) -> Self {
         if let record, record.versionID == document.versionID { return .none }
         guard let file = document.fields.flatMap(FileDocument.init) else {
             guard let record else { return .none }

@@ -31,7 +31,7 @@ struct DeliveryWriting {
     }
 
     /// Decides and writes. Copies that move or are taken back are dealt with before.
-    mutating func decide(_ document: Document) throws {
+    mutating func decide(_ document: OwnedDocument) throws {
         let record = try transaction.row(
             DeliveryRecord.self, DeliveryRecord.key(root: root, document.id))
         switch DeliveryDecision.of(document, record, rules) {
@@ -46,7 +46,7 @@ struct DeliveryWriting {
     }
 
     /// Asks for the bytes of a version, or notes that there is no space for them now.
-    mutating func fetch(_ document: Document, _ known: DeliveryRecord?) throws {
+    mutating func fetch(_ document: OwnedDocument, _ known: DeliveryRecord?) throws {
         guard let file = document.fields.flatMap(FileDocument.init) else { return }
         var record =
             known ?? DeliveryRecord(root: root, document: document, file: file, state: .fetching)
@@ -76,7 +76,7 @@ struct DeliveryWriting {
     }
 
     /// Asks for what is missing of a file whose beginning is taken.
-    func fetchRest(_ document: Document, _ known: DeliveryRecord, of sample: Want) throws {
+    func fetchRest(_ document: OwnedDocument, _ known: DeliveryRecord, of sample: Want) throws {
         var record = known
         try transaction.finish(want: sample.id)
         record.want = try transaction.want(
@@ -87,7 +87,7 @@ struct DeliveryWriting {
 
     /// Says no, to the row and to the origin.
     mutating func refuse(
-        _ document: Document, _ known: DeliveryRecord?, _ reason: SkipReason, _ detail: String
+        _ document: OwnedDocument, _ known: DeliveryRecord?, _ reason: SkipReason, _ detail: String
     ) throws {
         guard let file = document.fields.flatMap(FileDocument.init) else { return }
         var record =
@@ -107,7 +107,7 @@ struct DeliveryWriting {
     }
 
     /// Ends a delivery whose origin took the document back. What has a name keeps it.
-    mutating func withdraw(_ known: DeliveryRecord, _ document: Document) throws {
+    mutating func withdraw(_ known: DeliveryRecord, _ document: OwnedDocument) throws {
         var record = known
         try dropWant(&record)
         record.version = document.version

@@ -10,7 +10,7 @@ extension OutboxWriter {
         var after = prefix
         while true {
             let start = after
-            let page = try await chute.reader.read { snapshot in
+            let page = try await chute.store.read { snapshot in
                 try snapshot.rows(DeliveryRecord.self, after: start, limit: 512)
                     .prefix { $0.key.starts(with: prefix) }
             }
@@ -80,10 +80,10 @@ extension OutboxWriter {
     }
 
     /// The origin renamed a delivered file, or took it back.
-    func moveOrRetract(_ document: Document) async throws {
+    func moveOrRetract(_ document: OwnedDocument) async throws {
         guard let place = placeInUse() else { return }
         let key = DeliveryRecord.key(root: root, document.id)
-        guard var record = try await chute.reader.read({ try $0.row(DeliveryRecord.self, key) })
+        guard var record = try await chute.store.read({ try $0.row(DeliveryRecord.self, key) })
         else { return }
         guard let file = document.fields.flatMap(FileDocument.init) else {
             return try await retract(record, document, place)
@@ -133,7 +133,7 @@ extension OutboxWriter {
 
     /// `keep`: the copy stays. `trash`: an untouched copy goes to `.chute/trash`.
     private func retract(
-        _ record: DeliveryRecord, _ document: Document, _ place: Place
+        _ record: DeliveryRecord, _ document: OwnedDocument, _ place: Place
     ) async throws {
         if folder.onRetract == .trash, let copy = record.copy, !record.isUsersOwn {
             do throws(SystemError) {

@@ -8,7 +8,7 @@ extension OutboxWriter {
         let start = place.staging.start
         while true {
             let (collection, after) = (folder.collection, learned)
-            let page = try await chute.reader.read {
+            let page = try await chute.store.read {
                 try $0.documents(
                     in: collection, learnedAfter: after, limit: Self.pageCount)
             }
@@ -46,9 +46,9 @@ extension OutboxWriter {
     }
 
     /// The documents whose copy here is renamed or taken back by its origin.
-    private func toMoveOrRetract(_ page: [Document]) async throws -> [Document] {
+    private func toMoveOrRetract(_ page: [OwnedDocument]) async throws -> [OwnedDocument] {
         let (root, rules, own) = (root, rules, chute.device)
-        return try await chute.reader.read { snapshot in
+        return try await chute.store.read { snapshot in
             try page.filter { document in
                 guard document.origin != own else { return false }
                 let key = DeliveryRecord.key(root: root, document.id)
@@ -66,7 +66,7 @@ extension OutboxWriter {
         let states = [DeliveryRecord.State.fetching, .waiting, .refused].map {
             DeliveryRecord.stateIndex(root: root, $0)
         }
-        let forgotten = try await chute.reader.read { snapshot in
+        let forgotten = try await chute.store.read { snapshot in
             try states.flatMap {
                 try snapshot.rows(DeliveryRecord.self, where: "state", is: $0)
             }.filter { try snapshot.document($0.document, in: collection) == nil }
@@ -112,7 +112,7 @@ extension OutboxWriter {
         var space: SpaceOffer?
         while let place = placeInUse() {
             let start = after
-            let page = try await chute.reader.read {
+            let page = try await chute.store.read {
                 try $0.rows(
                     DeliveryRecord.self, where: "state", is: index, after: start,
                     limit: Self.pageCount)

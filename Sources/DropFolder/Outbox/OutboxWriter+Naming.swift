@@ -5,7 +5,7 @@ import ChuteSystem
 extension OutboxWriter {
     /// The names that the layout gives a file; `nil` where one of them is refused.
     func components(
-        for file: FileDocument, _ document: Document, _ place: Place
+        for file: FileDocument, _ document: OwnedDocument, _ place: Place
     ) async throws -> [[UInt8]]? {
         let values = OutboxLayout.Values(
             peer: try await name(of: document.origin) ?? Array(document.origin.short.utf8),
@@ -22,7 +22,7 @@ extension OutboxWriter {
     private func name(of peer: DeviceID) async throws -> [UInt8]? {
         if let known = peerNames[peer] { return known }
         let key = folderKey(root) + peer.digest.bytes
-        let name = try await chute.reader.read { try $0.row(PeerFolderRecord.self, key)?.name }
+        let name = try await chute.store.read { try $0.row(PeerFolderRecord.self, key)?.name }
         peerNames[peer] = name
         return name
     }
@@ -30,10 +30,10 @@ extension OutboxWriter {
     /// Finds the rows of fetched wants, and binds the folder name of each peer at first sight.
     func namePeers(
         of outcomes: [FetchOutcome]
-    ) async throws -> [(FetchOutcome, DeliveryRecord, Document)] {
+    ) async throws -> [(FetchOutcome, DeliveryRecord, OwnedDocument)] {
         let (root, collection) = (root, folder.collection)
-        let (found, unnamed) = try await chute.reader.read { snapshot in
-            var found: [(FetchOutcome, DeliveryRecord, Document)] = []
+        let (found, unnamed) = try await chute.store.read { snapshot in
+            var found: [(FetchOutcome, DeliveryRecord, OwnedDocument)] = []
             var origins: Set<DeviceID> = []
             var unnamed: Set<DeviceID> = []
             for outcome in outcomes {

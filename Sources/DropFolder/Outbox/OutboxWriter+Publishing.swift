@@ -7,7 +7,7 @@ extension OutboxWriter {
     /// A fetched file on its way to its name.
     struct Candidate {
         let record: DeliveryRecord
-        let document: Document
+        let document: OwnedDocument
         let file: FileDocument
         let layer: [UInt8]
         let item: PublishItem
@@ -56,7 +56,7 @@ extension OutboxWriter {
     private func noteMismatch(
         _ want: Want, from peer: DeviceID?, isFinal: Bool
     ) async throws {
-        let name = try await chute.reader.read { snapshot in
+        let name = try await chute.store.read { snapshot in
             try peer.map { try snapshot.profile(of: $0)?.name ?? $0.short }
         }
         let why =
@@ -151,7 +151,7 @@ extension OutboxWriter {
         kept file: StagedFile, _ record: DeliveryRecord, _ place: Place
     ) async throws -> Candidate? {
         let collection = folder.collection
-        let document = try await chute.reader.read {
+        let document = try await chute.store.read {
             try $0.document(record.document, in: collection)
         }
         guard let staged = record.staged, let document, document.versionID == record.versionID
@@ -170,7 +170,7 @@ extension OutboxWriter {
     }
 
     private func candidate(
-        _ record: DeliveryRecord, _ document: Document, _ staged: StagedFile, _ layer: [UInt8],
+        _ record: DeliveryRecord, _ document: OwnedDocument, _ staged: StagedFile, _ layer: [UInt8],
         _ place: Place
     ) async throws -> Candidate? {
         guard let file = document.fields.flatMap(FileDocument.init) else { return nil }

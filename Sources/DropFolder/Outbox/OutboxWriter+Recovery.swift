@@ -6,7 +6,7 @@ extension OutboxWriter {
     /// Brings every intent to its end and removes what nothing needs from staging.
     func recover() async throws {
         let prefix = folderKey(root)
-        let intents = try await chute.reader.read { snapshot in
+        let intents = try await chute.store.read { snapshot in
             try snapshot.rows(IntentRecord.self, after: prefix).prefix {
                 $0.key.starts(with: prefix)
             }
@@ -21,7 +21,7 @@ extension OutboxWriter {
     /// Brings the intent of a row to its end. Where the disk refuses, it stays for later.
     func settle(_ key: [UInt8]) async throws {
         guard let place = placeInUse() else { return }
-        let intent = try await chute.reader.read { try $0.row(IntentRecord.self, key) }
+        let intent = try await chute.store.read { try $0.row(IntentRecord.self, key) }
         guard let intent else {
             unsettled.remove(key)
             return
@@ -37,7 +37,7 @@ extension OutboxWriter {
         }
         guard let ending else { return }
         unsettled.remove(key)
-        let record = try await chute.reader.read { try $0.row(DeliveryRecord.self, key) }
+        let record = try await chute.store.read { try $0.row(DeliveryRecord.self, key) }
         if let record, record.staged == intent.intent.staged {
             try await end(record, intent, ending, place)
         } else {
@@ -63,7 +63,7 @@ extension OutboxWriter {
         case .published(let published): try await write(.published(published), of: record)
         case .publishAgain(let staged):
             let collection = folder.collection
-            let document = try await chute.reader.read {
+            let document = try await chute.store.read {
                 try $0.document(record.document, in: collection)
             }
             guard let document, document.versionID == record.versionID,
@@ -132,7 +132,7 @@ extension OutboxWriter {
         let indexes = [DeliveryRecord.State.fetching, .waiting].map {
             DeliveryRecord.stateIndex(root: root, $0)
         }
-        let wanting = try await chute.reader.read { snapshot in
+        let wanting = try await chute.store.read { snapshot in
             try indexes.flatMap { try snapshot.rows(DeliveryRecord.self, where: "state", is: $0) }
         }
         let lost = try wanting.filter { record in
@@ -157,7 +157,7 @@ extension OutboxWriter {
         let report: StagingReaper.Report
         do {
             let files = try StagingReaper.files(in: folder)
-            let known = try await chute.reader.read { try Self.knownStaging(of: root, $0) }
+            let known = try await chute.store.read { try Self.knownStaging(of: root, $0) }
             report = try StagingReaper.reap(files, in: folder, current: current, known: known)
         } catch let error as SystemError {
             return log.warning("staging of \(record.path) was not cleaned: \(error)")

@@ -17,13 +17,13 @@ extension OutboxWriter {
             if let id, row.document.bytes.starts(with: id.bytes) { return true }
             return row.copy?.path == relative
         }
-        let rows = try await chute.reader.read { snapshot in
+        let rows = try await chute.store.read { snapshot in
             try snapshot.rows(DeliveryRecord.self, after: prefix)
                 .prefix { $0.key.starts(with: prefix) }
                 .filter { isNamed($0) || $0.copy?.path.relative(to: relative) != nil }
         }
         let edited = try await noteTouched(among: rows.filter { $0.state == .delivered })
-        let due = try await chute.reader.read { snapshot in
+        let due = try await chute.store.read { snapshot in
             try rows.compactMap { try snapshot.row(DeliveryRecord.self, $0.key) }.filter { row in
                 switch row.state {
                 case .removed, .refused: true

@@ -10,7 +10,7 @@ extension OutboxWriter {
     func sweepReplaced(now: FileStatus.Nanoseconds = FileStatus.now) async throws {
         guard let place = placeInUse() else { return }
         let (root, prefix) = (root, folderKey(root))
-        let rows = try await chute.reader.read { snapshot in
+        let rows = try await chute.store.read { snapshot in
             try snapshot.rows(ReplacedRecord.self, after: prefix).filter { $0.root == root }
         }
         let seconds = now / 1_000_000_000
@@ -41,7 +41,7 @@ extension OutboxWriter {
     /// of a member who has the version that counts, and has not said that it is gone.
     private func isElsewhere(_ row: ReplacedRecord, _ place: Place) async throws -> Bool {
         let (root, collection, own) = (root, folder.collection, chute.device)
-        let (record, isAtMember) = try await chute.reader.read { snapshot in
+        let (record, isAtMember) = try await chute.store.read { snapshot in
             let key = DeliveryRecord.key(root: root, row.document)
             let members = Set(try snapshot.members().map(\.id)).subtracting([own])
             let receipts = try snapshot.document(row.document, in: collection).map {

@@ -23,7 +23,7 @@ extension OutboxWriter {
             if budget.left >= needed { return SpaceOffer(budget: budget, moment: moment) }
         }
         let root = root
-        let (counts, held, outboxes) = try await chute.reader.read { snapshot in
+        let (counts, held, outboxes) = try await chute.store.read { snapshot in
             (
                 try snapshot.wantedByteCounts(), try snapshot.byteCount(inRoot: root),
                 try snapshot.rows(FolderRecord.self).filter { $0.kind == .outbox }
@@ -47,7 +47,7 @@ extension OutboxWriter {
 
     /// What the wants of an outbox will still take on disk.
     private func unwrittenByteCount(_ record: FolderRecord) async throws -> UInt64 {
-        let wants = try await chute.reader.read { try $0.wants(inRoot: record.root) }
+        let wants = try await chute.store.read { try $0.wants(inRoot: record.root) }
         let promised = Self.sum(wants.map(\.attachment))
         do throws(SystemError) {
             let folder = try Folder(at: record.path)

@@ -68,7 +68,7 @@ struct DeliveryRecord: LocalRow, Hashable {
             && copy.fingerprint.modified == print.modified
     }
 
-    init(root: Int64, document: Document, file: FileDocument, state: State) {
+    init(root: Int64, document: OwnedDocument, file: FileDocument, state: State) {
         self.root = root
         self.document = document.id
         version = document.version

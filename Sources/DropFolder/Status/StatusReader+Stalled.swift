@@ -27,7 +27,7 @@ extension StatusReader {
     /// The names of those that had it when they were last heard of: whoever dropped it, and who
     /// has a receipt.
     private func holders(
-        of document: Document, _ members: [Member], _ snapshot: Snapshot
+        of document: OwnedDocument, _ members: [Member], _ snapshot: Snapshot
     ) throws -> [(name: String, isConnected: Bool)] {
         let receipts = try snapshot.receipts(for: document)
         return members.filter { member in

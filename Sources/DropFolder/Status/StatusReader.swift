@@ -167,7 +167,7 @@ package struct StatusReader: Sendable {
     }
 
     private func entry(
-        _ document: Document, _ file: FileDocument, _ outbox: Int64?, _ snapshot: Snapshot,
+        _ document: OwnedDocument, _ file: FileDocument, _ outbox: Int64?, _ snapshot: Snapshot,
         _ names: [DeviceID: String]
     ) throws -> DocumentList.Document {
         var state = "shared"

@@ -162,7 +162,7 @@ struct FaultTests {
             ]
             try await peer.send(FrameType.want.rawValue, PieceRequest.cbor(requests).encoded())
             for _ in requests { try await peer.next(.absent) }
-            #expect(try await a.chute.reader.read { try $0.locations(of: id) }.count == 1)
+            #expect(try await a.chute.store.read { try $0.locations(of: id) }.count == 1)
             await a.stop()
         }
     }

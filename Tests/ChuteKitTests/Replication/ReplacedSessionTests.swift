@@ -33,11 +33,11 @@ struct ReplacedSessionTests {
 
     private func checkReplaced(_ own: TestEngine, _ peer: TestEngine) async throws {
         let context = SessionContext(
-            store: own.chute.store, reader: own.chute.reader,
+            store: own.chute.store.writer, reader: own.chute.store.reader,
             tls: try TLSContext(key: DeviceKeyFile(in: own.home).loadOrMake()), instance: 1,
             roots: own.chute.roots, fetcher: own.chute.fetcher,
             keptFiles: KeptFiles(
-                reader: own.chute.reader, roots: own.chute.roots, diagnostics: .none),
+                reader: own.chute.store.reader, roots: own.chute.roots, diagnostics: .none),
             diagnostics: .none)
         let address = try await peer.address()
 

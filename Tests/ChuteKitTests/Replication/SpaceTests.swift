@@ -142,7 +142,7 @@ struct SpaceTests {
                         version: document.versionID, state: .delivered))
             }
             try await eventually("the receipt of c at a") {
-                try await a.chute.reader.read { try $0.receipts(for: document) }[c.chute.device]
+                try await a.chute.store.read { try $0.receipts(for: document) }[c.chute.device]
                     != nil
             }
         }
@@ -157,7 +157,7 @@ struct SpaceTests {
             try await eventually("a is cut off") { try await !b.isConnected(to: a) }
             let after = try await a.share([2], as: "after")
             // B never takes it, even if it comes by another way: handed over as if by C.
-            let pages = try await a.chute.reader.read {
+            let pages = try await a.chute.store.read {
                 try $0.changes(after: 0, for: b.chute.device, since: .max)
             }
             let parts = try pages.parts.map { part in
@@ -181,7 +181,7 @@ struct SpaceTests {
 
     @Test func `a removed member hears of it, by the facts or when it dials`() async throws {
         try await chain { a, b, c in
-            #expect(try await a.chute.reader.read { try $0.removers() } == nil)
+            #expect(try await a.chute.store.read { try $0.removers() } == nil)
             let device = a.chute.device
             try await b.chute.store.write { try $0.removeMember(device) }
             try await eventually("a was told") {
@@ -189,7 +189,7 @@ struct SpaceTests {
             }
             try await eventually("a is cut off") { try await !b.isConnected(to: a) }
             // The facts can come by somebody who does not have them yet, or by a carried folder.
-            let page = try await b.chute.reader.read { try $0.introduction() }
+            let page = try await b.chute.store.read { try $0.introduction() }
             let parts = try page.parts.map { part in
                 ReceivedPart(
                     batch: try SignedBatch(header: part.header, signature: part.signature),
@@ -199,11 +199,11 @@ struct SpaceTests {
             try await a.chute.store.write {
                 _ = try $0.receive(parts, upTo: nil, from: third)
             }
-            #expect(try await a.chute.reader.read { try $0.removers() } == [b.chute.device])
-            #expect(try await c.chute.reader.read { try $0.removers() } == nil)
+            #expect(try await a.chute.store.read { try $0.removers() } == [b.chute.device])
+            #expect(try await c.chute.store.read { try $0.removers() } == nil)
             // Who left is removed by nobody.
             try await a.chute.store.write { try $0.leaveSpace() }
-            #expect(try await a.chute.reader.read { try $0.removers() } == nil)
+            #expect(try await a.chute.store.read { try $0.removers() } == nil)
             try await eventually("it is forgotten") { await a.chute.removedBy.isEmpty }
         }
     }

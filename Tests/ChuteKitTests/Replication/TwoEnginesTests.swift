@@ -19,7 +19,7 @@ struct TwoEnginesTests {
                         version: first.versionID, state: .delivered))
             }
             try await eventually("the receipt") {
-                try await one.chute.reader.read { try $0.receipts(for: first) }[two.chute.device]?
+                try await one.chute.store.read { try $0.receipts(for: first) }[two.chute.device]?
                     .state == .delivered
             }
         }
@@ -83,7 +83,7 @@ struct TwoEnginesTests {
             try await two.awaitDocument(document)
             try await two.want(id, to: "got", from: one.chute.device)
             try await eventually("the wrong file is forgotten") {
-                try await one.chute.reader.read { try $0.locations(of: id) }.isEmpty
+                try await one.chute.store.read { try $0.locations(of: id) }.isEmpty
             }
             try await one.hold("good")
             try await two.awaitFetched(1)
@@ -207,7 +207,7 @@ struct TwoEnginesTests {
             let id = try #require(document["token"]?.attachmentToken?.id)
             try await two.want(id, to: "staged", from: one.chute.device)
             try await eventually("the edited file is forgotten") {
-                try await one.chute.reader.read { try $0.locations(of: id) }.isEmpty
+                try await one.chute.store.read { try $0.locations(of: id) }.isEmpty
             }
             // The bytes come back elsewhere: then they arrive.
             bytes[2_000_000] ^= 1

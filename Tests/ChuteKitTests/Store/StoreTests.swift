@@ -10,18 +10,20 @@ struct StoreTests {
 
     private struct Failure: Error {}
 
-    private func withStore(_ body: (Store, DeviceKey, BytePath) async throws -> Void) async throws {
+    private func withStore(_ body: (StoreWriter, DeviceKey, BytePath) async throws -> Void)
+        async throws
+    {
         try await withTemporaryDirectory { folder in
             let key = try DeviceKey.generate()
             let path = folder.appending("chute.db")
-            try await body(try Store(path: path, key: key, sharedKey: nil), key, path)
+            try await body(try StoreWriter(path: path, key: key, sharedKey: nil), key, path)
         }
     }
 
     private func seed(_ number: Int) -> Digest { Digest(hashing: Array("\(number)".utf8)) }
 
-    private func documents(_ store: Store, after n: Int64 = 0, limit: Int = .max) async throws
-        -> [Document]
+    private func documents(_ store: StoreWriter, after n: Int64 = 0, limit: Int = .max) async throws
+        -> [OwnedDocument]
     {
         try await store.write {
             try $0.documents(in: Self.collection, learnedAfter: n, limit: limit)
@@ -61,10 +63,10 @@ struct StoreTests {
             let key = try DeviceKey.generate()
             let path = folder.appending("chute.db")
             let seed = seed(1)
-            let first = try await Store(path: path, key: key, sharedKey: nil).write {
+            let first = try await StoreWriter(path: path, key: key, sharedKey: nil).write {
                 try $0.put(seed: seed, in: Self.collection, fields: ["a": .integer(1)])
             }
-            let store = try Store(path: path, key: key, sharedKey: nil)
+            let store = try StoreWriter(path: path, key: key, sharedKey: nil)
             #expect(try await documents(store) == [first])
             let second = try await store.write {
                 try $0.put(seed: seed, in: Self.collection, fields: ["a": .integer(2)])
@@ -174,7 +176,7 @@ struct StoreTests {
             #expect(try await documents(store).isEmpty)
             try await store.write { try $0.admit(device, as: .member) }
             // Read page by page, as a reader does that does not want to miss any.
-            var seen: [Document] = []
+            var seen: [OwnedDocument] = []
             while true {
                 let page = try await documents(store, after: seen.last?.learned ?? 0, limit: 3)
                 if page.isEmpty { break }
@@ -258,7 +260,8 @@ struct StoreTests {
             let device = author.device
             try await store.write { try $0.admit(device, as: .member) }
             var counter: UInt64 = 0
-            func state(_ document: Document, _ state: Receipt.State, _ version: UInt64) async throws
+            func state(_ document: OwnedDocument, _ state: Receipt.State, _ version: UInt64)
+                async throws
             {
                 let receipt = Receipt(
                     collection: document.collection, document: document.id,
@@ -274,7 +277,7 @@ struct StoreTests {
                     batch: author.batch([change], in: space), changes: [change])
                 _ = try await store.write { try $0.receive([part], upTo: nil, from: device) }
             }
-            var own: [Document] = []
+            var own: [OwnedDocument] = []
             for number in 0..<4 {
                 let seed = seed(number)
                 own.append(
@@ -373,7 +376,7 @@ struct StoreTests {
         try await withTemporaryDirectory { folder in
             let path = folder.appending("chute.db")
             let key = try DeviceKey.generate()
-            _ = try Store(path: path, key: key, sharedKey: nil)
+            _ = try StoreWriter(path: path, key: key, sharedKey: nil)
             do {
                 let connection = try Connection(path: path)
                 try connection.execute("PRAGMA user_version = \(Schema.version + 1)")
@@ -381,7 +384,7 @@ struct StoreTests {
             }
             let before = try bytes(of: path)
             do {
-                _ = try Store(path: path, key: key, sharedKey: nil)
+                _ = try StoreWriter(path: path, key: key, sharedKey: nil)
                 Issue.record("it was opened")
             } catch let error as ChuteError { #expect(error.code == .storeIsNewer) }
             #expect(try bytes(of: path) == before)
@@ -395,7 +398,7 @@ struct StoreTests {
             let file = try FileDescriptor.open(path, FileDescriptor.readWriteCreate)
             try file.write(garbage, at: 0)
             do {
-                _ = try Store(path: path, key: try DeviceKey.generate(), sharedKey: nil)
+                _ = try StoreWriter(path: path, key: try DeviceKey.generate(), sharedKey: nil)
                 Issue.record("it was opened")
             } catch let error as ChuteError { #expect(error.code == .storeIsDamaged) }
             #expect(try bytes(of: path) == garbage)

@@ -40,14 +40,14 @@ extension TestEngine {
 
     /// Makes a file, and a document that names it.
     @discardableResult
-    func share(_ bytes: [UInt8], as name: BytePath) async throws -> Document {
+    func share(_ bytes: [UInt8], as name: BytePath) async throws -> OwnedDocument {
         try write(bytes, to: name)
         let id = try await hold(name)
         return try await announce(id, as: name)
     }
 
     @discardableResult
-    func announce(_ id: AttachmentID, as name: BytePath) async throws -> Document {
+    func announce(_ id: AttachmentID, as name: BytePath) async throws -> OwnedDocument {
         try await chute.store.write {
             try $0.put(
                 seed: Digest(hashing: name.bytes), in: Self.collection,
@@ -57,18 +57,18 @@ extension TestEngine {
         }
     }
 
-    func documents() async throws -> [Document] {
-        try await chute.reader.read {
+    func documents() async throws -> [OwnedDocument] {
+        try await chute.store.read {
             try $0.documents(in: Self.collection, learnedAfter: 0, limit: .max)
         }
     }
 
-    func document(_ id: DocumentID) async throws -> Document? {
-        try await chute.reader.read { try $0.document(id, in: Self.collection) }
+    func document(_ id: DocumentID) async throws -> OwnedDocument? {
+        try await chute.store.read { try $0.document(id, in: Self.collection) }
     }
 
     /// Waits for a version of a document to come.
-    func awaitDocument(_ document: Document) async throws {
+    func awaitDocument(_ document: OwnedDocument) async throws {
         try await eventually("\(document.id) at \(home)") {
             try await self.document(document.id)?.versionID == document.versionID
         }
@@ -105,7 +105,7 @@ extension TestEngine {
         }
     }
 
-    func members() async throws -> [Member] { try await chute.reader.read { try $0.members() } }
+    func members() async throws -> [Member] { try await chute.store.read { try $0.members() } }
 
     func isConnected(to other: TestEngine) async throws -> Bool {
         try await members().contains {

@@ -74,7 +74,7 @@ struct AgentRequestTests {
                 for body: [UInt8] in [[0xFF], [], [0x9B, 0, 0, 0, 0, 0x40, 0, 0, 0]] {
                     try database.prepare(
                         "INSERT INTO requests (body, made_seconds) VALUES (?, ?)"
-                    ).run(body, Store.milliseconds() / 1000)
+                    ).run(body, StoreWriter.milliseconds() / 1000)
                 }
             }
             // More than are looked at in one go.

@@ -12,7 +12,7 @@ struct FullStoreTests {
     @Test func `a store on a full disk waits for space and ends nothing`() async throws {
         try await withTmpfs("size=4m,mode=700") { folder in
             let said = Mutex<[String]>([])
-            let store = try Store(
+            let store = try StoreWriter(
                 path: folder.appending("chute.db"), key: try DeviceKey.generate(),
                 sharedKey: nil,
                 diagnostics: Diagnostics { _, message in said.withLock { $0.append(message) } })

@@ -128,7 +128,7 @@ struct InboxTakerTests {
                 let row = try #require(try await bench.row(name))
                 let held = try #require(row.held)
                 #expect(try bench.text(held, in: bench.path) == text)
-                let locations = try await bench.chute.reader.read {
+                let locations = try await bench.chute.store.read {
                     try $0.locations(of: row.attachment)
                 }
                 #expect(locations.map(\.path) == [held])

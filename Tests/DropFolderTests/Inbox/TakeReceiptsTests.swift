@@ -11,7 +11,7 @@ struct TakeReceiptsTests {
     private func answers(
         _ engine: TestEngine, _ document: DocumentID, _ keepers: InboxTaker.Keepers? = nil
     ) async throws -> [TakeDecision.Other] {
-        try await engine.chute.reader.read { snapshot in
+        try await engine.chute.store.read { snapshot in
             guard let document = try snapshot.document(document, in: "pics") else { return [] }
             return try InboxTaker.receipts(snapshot, keepers)(document)
         }
@@ -19,7 +19,7 @@ struct TakeReceiptsTests {
 
     /// Whether what is held of it may go, once its name stands empty.
     private func mayGo(_ engine: TestEngine, _ document: DocumentID) async throws -> Bool {
-        try await engine.chute.reader.read { snapshot in
+        try await engine.chute.store.read { snapshot in
             let members = try snapshot.members().map(\.id).filter { $0 != snapshot.device }
             return try snapshot.isAnswered(document, in: "pics", by: members)
                 && snapshot.isKept(document, in: "pics", by: members)
@@ -56,7 +56,7 @@ struct TakeReceiptsTests {
             try $0.put(seed: Digest(hashing: [2]), in: "pics", fields: file.fields)
         }
         try await eventually("the document is at the peer") {
-            try await peer.chute.reader.read { try $0.document(document.id, in: "pics") } != nil
+            try await peer.chute.store.read { try $0.document(document.id, in: "pics") } != nil
         }
         try await eventually("the peer is a member without an answer") {
             try await answers(origin, document.id) == [.init()]

@@ -136,11 +136,11 @@ struct TakerBench {
 
     func row(_ name: BytePath) async throws -> InboxRecord? {
         let key = folderKey(record.root, name)
-        return try await chute.reader.read { try $0.row(InboxRecord.self, key) }
+        return try await chute.store.read { try $0.row(InboxRecord.self, key) }
     }
 
     func records() async throws -> [TakeRecord] {
-        try await chute.reader.read { try $0.rows(TakeRecord.self) }
+        try await chute.store.read { try $0.rows(TakeRecord.self) }
     }
 
     /// The files of the inbox with their text.

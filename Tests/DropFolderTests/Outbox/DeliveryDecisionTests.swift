@@ -8,12 +8,13 @@ struct DeliveryDecisionTests {
     private let rules = DeliveryDecision.Rules(
         accept: [MIMEPattern("*/*")].compactMap(\.self), maxSize: nil)
 
-    private func document(_ name: String, version: UInt64, bytes: UInt8 = 1) throws -> Document {
+    private func document(_ name: String, version: UInt64, bytes: UInt8 = 1) throws -> OwnedDocument
+    {
         let id = try #require(AttachmentID(digest: Digest(hashing: [bytes]), byteCount: 9))
         let file = FileDocument(
             token: AttachmentToken(id: id), path: [Array(name.utf8)], modified: 0, mode: 0,
             type: "image/jpeg")
-        return Document(
+        return OwnedDocument(
             collection: "c", id: DocumentID(Digest(hashing: [0])),
             origin: DeviceID(publicKey: [1]), version: version,
             versionID: Digest(hashing: [2, UInt8(version)]), learned: Int64(version),
@@ -21,7 +22,7 @@ struct DeliveryDecisionTests {
     }
 
     private func record(
-        of document: Document, _ state: DeliveryRecord.State
+        of document: OwnedDocument, _ state: DeliveryRecord.State
     ) throws -> DeliveryRecord {
         let file = try #require(document.fields.flatMap(FileDocument.init))
         return DeliveryRecord(root: 1, document: document, file: file, state: state)

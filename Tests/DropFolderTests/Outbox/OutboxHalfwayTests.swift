@@ -12,7 +12,7 @@ struct OutboxHalfwayTests {
     /// Gives a wanted file its name as the writer does, as far as that: nothing is recorded but
     /// the intent.
     private func crashAfterRename(
-        _ bench: WriterBench, _ document: Document, _ text: String, to target: BytePath,
+        _ bench: WriterBench, _ document: OwnedDocument, _ text: String, to target: BytePath,
         replacing old: DeliveredCopy? = nil
     ) async throws {
         let record = try #require(try await bench.delivery(of: document))
@@ -37,7 +37,7 @@ struct OutboxHalfwayTests {
     }
 
     /// Brings a later version, as one start of the agent.
-    private func bring(_ document: Document, _ bench: WriterBench) async throws {
+    private func bring(_ document: OwnedDocument, _ bench: WriterBench) async throws {
         try await bench.withWriter { writer in
             try await bench.awaitWant(of: document)
             try await bench.fetch(for: writer)
@@ -45,9 +45,11 @@ struct OutboxHalfwayTests {
         }
     }
 
-    private func locations(of document: Document, _ bench: WriterBench) async throws -> [Location] {
+    private func locations(of document: OwnedDocument, _ bench: WriterBench) async throws
+        -> [Location]
+    {
         let file = try #require(document.fields.flatMap(FileDocument.init))
-        return try await bench.chute.reader.read { try $0.locations(of: file.attachment) }
+        return try await bench.chute.store.read { try $0.locations(of: file.attachment) }
     }
 
     @Test func `what the user made of a file before it was recorded is not replaced`()
@@ -120,7 +122,7 @@ struct OutboxHalfwayTests {
             try await noteWanted(third, bench)
             try await bench.withWriter { _ in
                 try await eventually("the intent is ended") {
-                    try await bench.chute.reader.read { try $0.rows(IntentRecord.self) }.isEmpty
+                    try await bench.chute.store.read { try $0.rows(IntentRecord.self) }.isEmpty
                 }
             }
             #expect(try await locations(of: first, bench).isEmpty)
@@ -131,7 +133,7 @@ struct OutboxHalfwayTests {
     }
 
     /// The row goes on to a later version while the intent of the one before is open.
-    private func noteWanted(_ document: Document, _ bench: WriterBench) async throws {
+    private func noteWanted(_ document: OwnedDocument, _ bench: WriterBench) async throws {
         let rules = DeliveryDecision.Rules(accept: [.any], maxSize: nil)
         try await bench.chute.store.write { [root = bench.root] transaction in
             var writing = DeliveryWriting(

@@ -10,7 +10,7 @@ import Testing
 struct OutboxRedeliveryTests {
     /// Brings what was asked for again.
     private func bring(
-        _ document: Document, _ bench: WriterBench, _ writer: OutboxWriter
+        _ document: OwnedDocument, _ bench: WriterBench, _ writer: OutboxWriter
     ) async throws {
         try await bench.awaitWant(of: document)
         try await bench.fetch(for: writer)
@@ -54,7 +54,7 @@ struct OutboxRedeliveryTests {
                 #expect(try bench.text("a.txt") == "the user's")
                 #expect(try bench.text("a (2).txt") == "one")
                 let file = try #require(document.fields.flatMap(FileDocument.init))
-                let locations = try await bench.chute.reader.read {
+                let locations = try await bench.chute.store.read {
                     try $0.locations(of: file.attachment)
                 }
                 #expect(locations.map(\.path) == ["a (2).txt"])

@@ -107,7 +107,7 @@ struct OutboxUpkeepTests {
             }
             #expect(try bench.text("a%01.txt") == "two")
             let file = try #require(second.fields.flatMap(FileDocument.init))
-            let locations = try await bench.chute.reader.read {
+            let locations = try await bench.chute.store.read {
                 try $0.locations(of: file.attachment)
             }
             #expect(locations.map(\.path) == ["a%01.txt"])
@@ -182,7 +182,7 @@ struct OutboxUpkeepTests {
     }
 
     /// Delivers two versions; the row of the first one, in `.chute/replaced`.
-    private func replace(_ bench: WriterBench) async throws -> (ReplacedRecord, Document) {
+    private func replace(_ bench: WriterBench) async throws -> (ReplacedRecord, OwnedDocument) {
         let first = try await bench.deliver("a.txt", "one")
         let second = try await bench.share("a.txt", "two", after: first)
         try await bench.withWriter { writer in
@@ -190,7 +190,7 @@ struct OutboxUpkeepTests {
             try await bench.fetch(for: writer)
             try await bench.awaitState(.delivered, of: second)
         }
-        let rows = try await bench.chute.reader.read { try $0.rows(ReplacedRecord.self) }
+        let rows = try await bench.chute.store.read { try $0.rows(ReplacedRecord.self) }
         let row = try #require(rows.first)
         #expect(rows.count == 1)
         #expect(try bench.text(row.copy.path) == "one")
@@ -212,7 +212,7 @@ struct OutboxUpkeepTests {
                 #expect(try bench.text(row.copy.path) == nil)
                 #expect(try bench.text("a.txt") == "two")
             }
-            let rows = try await bench.chute.reader.read { try $0.rows(ReplacedRecord.self) }
+            let rows = try await bench.chute.store.read { try $0.rows(ReplacedRecord.self) }
             #expect(rows.isEmpty)
         }
     }

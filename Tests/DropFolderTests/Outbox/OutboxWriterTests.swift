@@ -12,7 +12,7 @@ struct OutboxWriterTests {
     /// Leaves an outbox as a crash does between the exchange of a second version with what the
     /// user made of the first one, and the look at what came out. The staged path.
     private func crashInExchange(
-        _ bench: WriterBench, _ document: Document
+        _ bench: WriterBench, _ document: OwnedDocument
     ) async throws -> BytePath {
         let record = try #require(try await bench.delivery(of: document))
         let (staged, old) = (try #require(record.staged), try #require(record.copy))

@@ -91,7 +91,7 @@ final class WriterBench: Sendable {
     /// A writer that does not run.
     func writer(locks: FolderLocks = FolderLocks()) async throws -> OutboxWriter {
         let key = key
-        let record = try await chute.reader.read { try $0.row(FolderRecord.self, key) }
+        let record = try await chute.store.read { try $0.row(FolderRecord.self, key) }
         return try OutboxWriter(
             chute: chute, folder: settings, record: #require(record),
             promises: SpacePromises(outboxes: [root]), locks: locks,
@@ -115,7 +115,7 @@ final class WriterBench: Sendable {
     }
 
     /// Shares a file, fetches it and waits until it has its name.
-    func deliver(_ path: String, _ text: String) async throws -> Document {
+    func deliver(_ path: String, _ text: String) async throws -> OwnedDocument {
         let document = try await share(path, text)
         try await withWriter { writer in
             try await awaitWant(of: document)
@@ -126,8 +126,8 @@ final class WriterBench: Sendable {
     }
 
     /// A first version, or the one after `earlier`.
-    func share(_ path: String, _ text: String, after earlier: Document? = nil) async throws
-        -> Document
+    func share(_ path: String, _ text: String, after earlier: OwnedDocument? = nil) async throws
+        -> OwnedDocument
     {
         let bytes = Array(text.utf8)
         let file = FileDocument(
@@ -139,12 +139,12 @@ final class WriterBench: Sendable {
     }
 
     /// The peer takes a document back.
-    func retract(_ document: Document) async throws -> Document {
+    func retract(_ document: OwnedDocument) async throws -> OwnedDocument {
         try await write(document.id, version: document.version + 1, nil)
     }
 
     /// The document is not to be seen any more, or again.
-    func hide(_ document: Document, _ isHidden: Bool) async throws {
+    func hide(_ document: OwnedDocument, _ isHidden: Bool) async throws {
         try await chute.store.write { transaction in
             try transaction.database.prepare(
                 "UPDATE documents SET hidden = ?, n = (SELECT max(n) + 1 FROM documents)"
@@ -155,7 +155,7 @@ final class WriterBench: Sendable {
 
     private func write(
         _ id: DocumentID, version: UInt64, _ fields: Fields?
-    ) async throws -> Document {
+    ) async throws -> OwnedDocument {
         let peer = peer
         return try await chute.store.write { transaction in
             let n =
@@ -183,27 +183,27 @@ final class WriterBench: Sendable {
     }
 
     func wants() async throws -> [Want] {
-        try await chute.reader.read { [root] in try $0.wants(inRoot: root) }
+        try await chute.store.read { [root] in try $0.wants(inRoot: root) }
     }
 
-    func delivery(of document: Document) async throws -> DeliveryRecord? {
+    func delivery(of document: OwnedDocument) async throws -> DeliveryRecord? {
         let key = DeliveryRecord.key(root: root, document.id)
-        return try await chute.reader.read { try $0.row(DeliveryRecord.self, key) }
+        return try await chute.store.read { try $0.row(DeliveryRecord.self, key) }
     }
 
-    func receipt(for document: Document) async throws -> Receipt? {
-        try await chute.reader.read { try $0.receipts(for: document)[$0.device] }
+    func receipt(for document: OwnedDocument) async throws -> Receipt? {
+        try await chute.store.read { try $0.receipts(for: document)[$0.device] }
     }
 
     /// Waits until the bytes of this version are asked for.
-    func awaitWant(of document: Document) async throws {
+    func awaitWant(of document: OwnedDocument) async throws {
         try await eventually("a want of \(document.version)") {
             let record = try await delivery(of: document)
             return record?.versionID == document.versionID && record?.want != nil
         }
     }
 
-    func awaitState(_ state: DeliveryRecord.State, of document: Document) async throws {
+    func awaitState(_ state: DeliveryRecord.State, of document: OwnedDocument) async throws {
         try await eventually("\(state)") {
             let record = try await delivery(of: document)
             return record?.versionID == document.versionID && record?.state == state

@@ -117,7 +117,8 @@ struct ForgeryTests {
     }
 
     /// The document of `origin` that an agent has.
-    private func realDocument(at home: AgentHome, of origin: DeviceID) async throws -> Document {
+    private func realDocument(at home: AgentHome, of origin: DeviceID) async throws -> OwnedDocument
+    {
         let reader = try StoreReader(
             path: home.path.appending("state/chute.db"), device: origin)
         let documents = try await reader.read {

@@ -81,7 +81,7 @@ struct Member: Sendable {
 
     /// What the others said about a document of this member, at most one other.
     func answer(to id: DocumentID) async throws -> Receipt.State? {
-        try await engine.chute.reader.read { snapshot in
+        try await engine.chute.store.read { snapshot in
             guard let document = try snapshot.document(id, in: Self.collection) else { return nil }
             return try snapshot.receipts(for: document).values.first?.state
         }

@@ -1,5 +1,8 @@
-/// One document as it stands: the version that counts now.
-public struct Document: Hashable, Sendable {
+/// A document that one device alone writes, as it stands: the version that counts now.
+///
+/// The drop folder's kind: one register that is never merged in parts. `Document` is what
+/// anybody in the space may write.
+public struct OwnedDocument: Hashable, Sendable {
     /// The collection that it is in.
     public let collection: String
     /// Its id.

@@ -1,0 +1,150 @@
+import ChuteSystem
+import Glibc
+
+/// The database of one device: changes, documents, receipts, what lies where.
+///
+/// ## Concurrency
+/// One actor on a queue of its own does all writing; `StoreReader`s look at committed states
+/// beside it. A transaction runs from its first to its last statement without suspension.
+actor StoreWriter {
+    private let executor: QueueExecutor
+    private let connection: Connection
+    private let key: DeviceKey
+    private let diagnostics: Diagnostics
+    private var state: WritingState
+    nonisolated let signal: ChangeSignal
+    /// The device whose store this is.
+    nonisolated let device: DeviceID
+
+    /// This actor's own queue.
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    /// Opens or makes the database at `path`, which no other process may write schema to: the
+    /// caller holds the lock. Blocks.
+    ///
+    /// Throws `storeIsNewer` or `storeIsDamaged` and leaves the file as it is.
+    init(
+        path: BytePath, key: DeviceKey, sharedKey: SharedKey?, diagnostics: Diagnostics = .none
+    ) throws {
+        executor = QueueExecutor(label: "chute.store")
+        self.diagnostics = diagnostics
+        self.key = key
+        device = DeviceID(publicKey: key.spki)
+        signal = ChangeSignal()
+        do {
+            connection = try Connection(path: path, mode: .readWriteCreate)
+            try Schema.check(connection)
+            try Self.configure(connection)
+            try Schema.migrate(connection)
+            try connection.execute("UPDATE presence SET connected = 0")
+            state = try WritingState.load(from: connection, sharedKey: sharedKey)
+            state.membership = try Transaction.membership(of: state, device: key, in: connection)
+            try connection.execute("PRAGMA busy_timeout = 1000")  // see whenPossible
+        } catch let error as SQLiteError where error.isCorrupt {
+            throw ChuteError(
+                .storeIsDamaged,
+                "the store \(path) is damaged; nothing was changed. Move it away to start a new "
+                    + "one: files in inbox and outbox stay, and are offered again",
+                cause: error)
+        }
+    }
+
+    private static func configure(_ connection: Connection) throws {
+        try connection.execute(
+            """
+            PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+            PRAGMA journal_size_limit = 8388608; PRAGMA temp_store = MEMORY;
+            PRAGMA cache_size = -16384; PRAGMA foreign_keys = OFF;
+            PRAGMA wal_autocheckpoint = 4096
+            """)
+    }
+
+    /// The space that this device is in, and who belongs to it.
+    var space: SpaceID { state.space }
+    var membership: Membership { state.membership }
+    var sharedKey: SharedKey? { state.sharedKey }
+
+    /// Runs `body` in one transaction; all of it is durable when this returns, or, when `body`
+    /// or the commit throws, nothing of it happened.
+    ///
+    /// `body` must not block on anything but the database. It runs anew where the disk was full: what
+    /// it does beside the transaction must bear to be done again.
+    func write<Result: Sendable>(
+        durable: Store.Durability = .now, _ body: @Sendable (Transaction) throws -> Result
+    ) throws -> Result {
+        if durable == .withNext { try connection.execute("PRAGMA synchronous = NORMAL") }
+        defer {
+            if durable == .withNext { restoreDurability() }
+        }
+        var done: WritingState?
+        var touched: Topics = []
+        let result = try whenPossible {
+            let transaction = Transaction(
+                database: connection, key: key, state: state, now: Self.milliseconds())
+            let result = try body(transaction)
+            if transaction.membersChanged { try transaction.refreshMembership() }
+            try transaction.finish()
+            done = transaction.state
+            touched = transaction.touched
+            return result
+        }
+        if let done { state = done }
+        signal.fire(touched)
+        return result
+    }
+
+    /// Runs `body` in a transaction as soon as no other process has the lock and the disk has
+    /// space, however long that is: a command can be stopped in the middle of asking, and a disk
+    /// that others filled is no reason to end. `body` runs again each time. Throws what it meets
+    /// when the task is cancelled meanwhile.
+    private func whenPossible<Result>(_ body: () throws -> Result) throws -> Result {
+        var hasSaid = false
+        while true {
+            var hasBegun = false
+            do {
+                return try connection.transaction(.immediate) {
+                    hasBegun = true
+                    return try body()
+                }
+            } catch let error as SQLiteError where !Task.isCancelled {
+                // What had begun was rolled back: nothing has happened.
+                if error.isNoSpace {
+                    if !hasSaid { diagnostics.warning("the store waits for space: \(error)") }
+                    hasSaid = true
+                    sleep(1)
+                } else if !error.isBusy || hasBegun {
+                    throw error
+                }
+            }
+        }
+    }
+
+    private func restoreDurability() {
+        do { try connection.execute("PRAGMA synchronous = FULL") } catch {
+            // Going on without would break the promise of every later commit.
+            preconditionFailure("the database does not take synchronous = FULL: \(error)")
+        }
+    }
+
+    /// Tells those who wait on `topics` to look again, after another process wrote.
+    nonisolated func look(at topics: Topics) { signal.fire(topics) }
+
+    /// One element now, and one after each commit that touches one of `topics`.
+    nonisolated func updates(of topics: Topics) -> AsyncStream<Void> {
+        signal.updates(of: topics)
+    }
+
+    /// Milliseconds since 1970 by the wall clock, 0 before it.
+    static func milliseconds() -> UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let (scaled, overflow) = Int64(now.tv_sec).multipliedReportingOverflow(by: 1000)
+        if overflow || scaled < 0 { return now.tv_sec < 0 ? 0 : Stamp.latest.milliseconds }
+        return UInt64(scaled) + UInt64(now.tv_nsec / 1_000_000)
+    }
+
+    /// Moves what the write-ahead log holds into the database file. For idle moments.
+    func checkpoint() throws { _ = try connection.checkpoint(truncate: true) }
+}
