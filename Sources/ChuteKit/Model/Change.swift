@@ -96,6 +96,18 @@ struct Change: Hashable, Sendable {
         self.bytes = bytes
         hash = Digest(hashing: bytes)
         try checkOwnership()
+        try checkMerging()
+    }
+
+    /// Whether it is merged with others about its document.
+    var isMerged: Bool { kind == .fields || kind == .remove }
+
+    private func checkMerging() throws(WireError) {
+        guard isMerged else { return }
+        guard collection.utf8.first != UInt8(ascii: "_") else {
+            throw .malformed("a document that anybody may write, in a collection of the engine")
+        }
+        if kind == .fields { _ = try FieldWrites(cbor: body) }
     }
 
     /// An owned document's id says who may write it: nobody can speak for another's.

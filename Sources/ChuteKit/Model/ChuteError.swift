@@ -35,6 +35,10 @@ public struct ChuteError: Error, Sendable, CustomStringConvertible {
         public static let wrongDevice = Code("wrong-device")
         /// This device is in a space with others already.
         public static let alreadyInSpace = Code("already-in-space")
+        /// There is a document of this id already.
+        public static let alreadyExists = Code("already-exists")
+        /// A document, an attachment or its metadata is over its limit.
+        public static let tooLarge = Code("too-large")
         /// No such document, member or ticket.
         public static let notFound = Code("not-found")
     }

@@ -25,6 +25,14 @@ public indirect enum Value: Hashable, Sendable {
     public var string: String? { if case .string(let text) = self { text } else { nil } }
     /// The whole number, if it is one.
     public var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
+    /// The number, if it is one, whole or not.
+    public var double: Double? {
+        switch self {
+        case .double(let number): number
+        case .integer(let number): Double(number)
+        default: nil
+        }
+    }
     /// The bytes, if they are bytes.
     public var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
     /// True or false, if it is either.
