@@ -69,6 +69,7 @@ public final class Chute: Sendable {
             path: path, key: key, sharedKey: sharedKey, diagnostics: diagnostics)
         try await store.checkKeyFile(in: lock.directory, isMoved: isMoved)
         if let sharedKey { try await store.write { try $0.enter(sharedKey) } }
+        await store.startIndexing()
         let reader = try StoreReader(path: path, device: store.device)
         let roots = Roots()
         let fetcher = Fetcher(

@@ -39,6 +39,8 @@ public struct ChuteError: Error, Sendable, CustomStringConvertible {
         public static let alreadyExists = Code("already-exists")
         /// A document, an attachment or its metadata is over its limit.
         public static let tooLarge = Code("too-large")
+        /// What the store has cannot be read.
+        public static let cannotRead = Code("cannot-read")
         /// No such document, member or ticket.
         public static let notFound = Code("not-found")
     }

@@ -1,10 +1,13 @@
 import ChuteSystem
+import Synchronization
 
 /// Looks at committed states of a store, beside its writer and in other processes too.
 actor StoreReader {
     private let executor: QueueExecutor
     private let connection: Connection
-    private let device: DeviceID
+    private nonisolated let device: DeviceID
+    private nonisolated let path: BytePath
+    private nonisolated let second = Mutex<StoreReader?>(nil)
 
     /// This actor's own queue.
     nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -17,6 +20,18 @@ actor StoreReader {
         connection = try Connection(path: path, mode: .readOnly)
         try connection.execute("PRAGMA cache_size = -1024")
         self.device = device
+        self.path = path
+    }
+
+    /// The reader of queries, which may take long: sessions never wait for it. Opened when it is
+    /// first asked for.
+    nonisolated func forQueries() throws -> StoreReader {
+        try second.withLock { second in
+            if let second { return second }
+            let made = try StoreReader(path: path, device: device)
+            second = made
+            return made
+        }
     }
 
     /// Runs `body` on one committed state. `body` must not keep the snapshot.

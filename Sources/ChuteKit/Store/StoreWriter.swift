@@ -10,10 +10,12 @@ actor StoreWriter {
     private let executor: QueueExecutor
     private let connection: Connection
     private let key: DeviceKey
-    private let diagnostics: Diagnostics
+    let diagnostics: Diagnostics
     private var state: WritingState
     nonisolated let signal: ChangeSignal
-    private let feed = DocumentFeed()
+    let feed = DocumentFeed()
+    /// Whether what is there is being taken into new indexes.
+    var isIndexing = false
     /// The device whose store this is.
     nonisolated let device: DeviceID
 

@@ -26,6 +26,8 @@ struct DocumentRow {
 /// is kept; `nil` where it was, or is, not shown.
 struct DocumentChange: Hashable, Sendable {
     let id: DocumentID
+    /// The device that alone may write it as it is after this.
+    let origin: [UInt8]?
     let old: [UInt8]?
     let new: [UInt8]?
 }
@@ -35,7 +37,7 @@ extension Transaction {
     /// Writes a row, shown from now on; `isNew` where there is none yet.
     func store(_ row: DocumentRow, fields: Fields?, isNew: Bool) throws {
         let follows = follows(row.collection)
-        let old = isNew || !follows ? nil : try shownBody(of: row.id.bytes, in: row.collection)
+        let old = isNew || !follows ? nil : try shown(row.id.bytes, in: row.collection)?.body
         try database.prepare(
             """
             INSERT OR REPLACE INTO documents
@@ -53,7 +55,11 @@ extension Transaction {
                 token.id.digest.bytes, token.id.byteCount, row.collection, row.id.bytes)
         }
         touched.insert(.documents)
-        if follows { note(row.id, in: row.collection, old: old, new: row.body) }
+        if follows {
+            try note(
+                row.id, in: row.collection, old: old, new: row.body,
+                origin: row.owner?.origin.digest.bytes)
+        }
     }
 
     func forgetTokens(of id: [UInt8], in collection: String) throws {
@@ -64,25 +70,36 @@ extension Transaction {
     /// Takes note of a row as it stands now, which is shown from here on or was up to here.
     func note(_ id: [UInt8], in collection: String, isShown: Bool) throws {
         guard follows(collection), let document = DocumentID(bytes: id) else { return }
-        let body = try shownBody(of: id, in: collection)
-        note(document, in: collection, old: isShown ? nil : body, new: isShown ? body : nil)
+        guard let shown = try shown(id, in: collection) else { return }
+        try note(
+            document, in: collection, old: isShown ? nil : shown.body,
+            new: isShown ? shown.body : nil, origin: shown.origin)
     }
 
-    /// Whether somebody follows what becomes of the documents of a collection.
-    private func follows(_ collection: String) -> Bool { followed.contains(collection) }
+    /// Whether somebody follows what becomes of the documents of a collection, or an index does.
+    private func follows(_ collection: String) -> Bool {
+        followed.contains(collection) || state.indexes[collection] != nil
+    }
 
-    private func shownBody(of id: [UInt8], in collection: String) throws -> [UInt8]? {
+    private func shown(
+        _ id: [UInt8], in collection: String
+    ) throws -> (body: [UInt8], origin: [UInt8]?)? {
         try database.prepare(
-            "SELECT body FROM documents WHERE collection = ? AND id = ? AND hidden = 0"
-        ).first(collection, id) { $0.optionalBytes(0) } ?? nil
+            """
+            SELECT body, origin FROM documents
+            WHERE collection = ? AND id = ? AND hidden = 0 AND body IS NOT NULL
+            """
+        ).first(collection, id) { ($0.bytes(0), $0.optionalBytes(1)) }
     }
 
     private func note(
-        _ id: DocumentID, in collection: String, old: [UInt8]?, new: [UInt8]?
-    ) {
+        _ id: DocumentID, in collection: String, old: [UInt8]?, new: [UInt8]?, origin: [UInt8]?
+    ) throws {
+        try reindex(id, in: collection, old: old, new: new)
+        guard followed.contains(collection) else { return }
         // Several changes of one document are one: from what it was before the first of them.
         let first = changed[collection]?[id]
         changed[collection, default: [:]][id] = DocumentChange(
-            id: id, old: first.map(\.old) ?? old, new: new)
+            id: id, origin: origin, old: first.map(\.old) ?? old, new: new)
     }
 }

@@ -197,6 +197,7 @@ public final class Transaction: Snapshot {
         ).run(own)
         try database.prepare("DELETE FROM documents WHERE origin <> ?").run(own)
         try forgetMerged(notBy: own)
+        try cleanIndexes()
         try database.prepare(
             """
             UPDATE changes SET hash = NULL, author = NULL, counter = NULL, batch = NULL,

@@ -14,6 +14,8 @@ struct WritingState: Sendable {
     /// The number of the last commit.
     var commit: UInt64
     var ids = GeneratedID()
+    /// The declared indexes, by their collections.
+    var indexes: [String: [FieldIndex]] = [:]
 
     /// Whether anything of `author` up to `counter` counts here: everything of this device's
     /// own, and what the membership says of others.
@@ -32,7 +34,7 @@ struct WritingState: Sendable {
         return WritingState(
             space: space, sharedKey: sharedKey, counter: try number("counter"),
             clock: HybridClock(last: Stamp(rawValue: try number("stamp"))),
-            commit: try number("commit"))
+            commit: try number("commit"), indexes: try FieldIndex.all(in: database))
     }
 
     func save(in database: Connection) throws {
