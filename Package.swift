@@ -42,6 +42,10 @@ let package = Package(
             name: "chute", dependencies: ["DropFolder", "ChuteKit", "ChuteSystem"],
             path: "Sources/ChuteCommand", swiftSettings: strict),
 
+        .executableTarget(
+            name: "StoreBenchmark", dependencies: ["ChuteKit", "CSQLite"],
+            path: "Benchmarks/StoreBenchmark", swiftSettings: strict),
+
         .target(
             name: "TestSupport", dependencies: ["ChuteKit", "ChuteSystem"],
             path: "Tests/TestSupport", swiftSettings: strict),
