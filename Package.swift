@@ -33,7 +33,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "ChuteKit", dependencies: ["ChuteSystem"], exclude: ["Documentation.docc"],
+            name: "ChuteKit", dependencies: ["ChuteSystem"], exclude: ["Documentation.docc", "PublicAPI.txt"],
             swiftSettings: strict),
         .target(
             name: "DropFolder", dependencies: ["ChuteKit", "ChuteSystem"],
