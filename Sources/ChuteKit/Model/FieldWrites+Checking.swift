@@ -16,6 +16,13 @@ extension FieldWrites.Write {
     }
 }
 
+extension Fields.Field {
+    /// Throws `invalid` for what no device would take in a document.
+    func check() throws(ChuteError) {
+        try FieldWrites.Write(path: FieldPath([name]), value: value).check()
+    }
+}
+
 extension Value {
     fileprivate func check(at path: FieldPath, depth: Int) throws(ChuteError) {
         guard depth <= 24 else {

@@ -32,18 +32,23 @@ struct FieldWrites: Hashable, Sendable {
 
     var cbor: CBOR {
         // Those of the document itself go first only where no later one overtakes an earlier.
+        let first = writes.prefix { $0.path.names.count == 1 && $0.value != nil }
+        let rest = writes.dropFirst(first.count)
         var own = Fields()
-        var rest = writes[...]
-        while let write = rest.first, write.path.names.count == 1, let value = write.value {
-            own[write.path.names[0]] = value
-            rest.removeFirst()
-        }
+        for write in first { own[write.path.names[0]] = write.value }
         var entries: [CBOR.Entry] = []
         if isInsert { entries.append(.init(key: .int(Key.insert), value: .bool(true))) }
         if !own.all.isEmpty { entries.append(.init(key: .int(Key.fields), value: own.cbor)) }
         if !rest.isEmpty {
             entries.append(.init(key: .int(Key.paths), value: .array(rest.map(Self.cbor))))
         }
+        return .map(entries)
+    }
+
+    /// The body of the change that makes a document of these fields.
+    static func cbor(inserting fields: CBOR) -> CBOR {
+        var entries = [CBOR.Entry(key: .int(Key.insert), value: .bool(true))]
+        if fields != .map([]) { entries.append(.init(key: .int(Key.fields), value: fields)) }
         return .map(entries)
     }
 

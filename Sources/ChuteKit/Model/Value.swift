@@ -98,16 +98,20 @@ public struct Fields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The tokens in these fields, nested ones too.
-    public var attachmentTokens: [AttachmentToken] { all.flatMap { $0.value.attachmentTokens } }
+    public var attachmentTokens: [AttachmentToken] {
+        var tokens: [AttachmentToken] = []
+        for field in all { field.value.collect(&tokens) }
+        return tokens
+    }
 }
 
 extension Value {
-    var attachmentTokens: [AttachmentToken] {
+    fileprivate func collect(_ tokens: inout [AttachmentToken]) {
         switch self {
-        case .attachment(let token): [token]
-        case .array(let values): values.flatMap(\.attachmentTokens)
-        case .map(let fields): fields.attachmentTokens
-        case .null, .bool, .integer, .double, .string, .bytes: []
+        case .attachment(let token): tokens.append(token)
+        case .array(let values): for value in values { value.collect(&tokens) }
+        case .map(let fields): for field in fields.all { field.value.collect(&tokens) }
+        case .null, .bool, .integer, .double, .string, .bytes: break
         }
     }
 }

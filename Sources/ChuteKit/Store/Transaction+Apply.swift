@@ -78,7 +78,8 @@ extension Transaction {
             VALUES (randomblob(8), ?, ?, ?, ?, ?, ?, ?, ?)
             """
         ).run(
-            change.hash.bytes, change.kind?.rawValue, change.author.digest.bytes, change.counter,
+            change.hash.bytes, change.kind?.rawValue,
+            change.author == device ? ownBytes : change.author.digest.bytes, change.counter,
             batch, state.rawValue, via?.digest.bytes, change.bytes)
         touched.insert(.changes)
         return database.lastInsertedRow

@@ -20,7 +20,9 @@ extension Transaction {
         let given = try id ?? fields.takeID()
         guard let given else {
             let id = state.ids.next(now: now)
-            try write(FieldWrites(inserting: fields), id, in: collection, known: nil)
+            try checkWriting(in: collection)
+            for field in fields.all { try field.check() }
+            try make(id, in: collection, fields)
             return id
         }
         let known = try merged(given, in: collection)
@@ -128,27 +130,51 @@ extension Transaction {
             order: .init(stamp: change.stamp, author: device, hash: change.hash), writes: body)
         let document = MergedDocument(merging: (known?.live ?? []) + [entry])
         let size = try keep(document, id, in: collection, known: known, n: n)
+        try checkSize(size, of: id, in: collection)
+    }
+
+    /// Makes a document that nobody has heard of yet: what it will be is what is written.
+    private func make(_ id: DocumentID, in collection: String, _ fields: Fields) throws {
+        let content = fields.cbor
+        let change = nextChange(
+            .fields, in: collection, document: id, body: FieldWrites.cbor(inserting: content))
+        guard change.bytes.count <= Change.sizeLimit else { throw Self.tooLarge(id, collection) }
+        let n = try insertOwn(change)
+        let body = content.encoded()
+        try store(
+            DocumentRow(
+                collection: collection, id: id, n: n, owner: nil, live: [n], body: body),
+            fields: fields, isNew: true)
+        try checkSize(body.count, of: id, in: collection)
+    }
+
+    private func checkSize(
+        _ size: Int, of id: DocumentID, in collection: String
+    ) throws {
         guard size <= Self.sizeLimit else { throw Self.tooLarge(id, collection) }
-        if size > Self.warningSize {
-            warnings.append(
-                "document \(id.name) in \(collection) has \(size / 1000) KB: put large data into "
-                    + "an attachment, which travels only to whoever asks for it")
-        }
+        guard size > Self.warningSize else { return }
+        warnings.append(
+            "document \(id.name) in \(collection) has \(size / 1000) KB: put large data into "
+                + "an attachment, which travels only to whoever asks for it")
     }
 
     private func checkWriting(_ id: DocumentID, in collection: String) throws {
-        guard state.membership.role(of: device) != .sender else {
-            throw ChuteError(
-                .notAllowed, "this device may only send files to the space, not write documents")
-        }
-        guard collection.utf8.first != UInt8(ascii: "_"), (1...255).contains(collection.utf8.count)
-        else { throw DocumentCollection.invalidName(collection) }
+        try checkWriting(in: collection)
         guard try current(ofDocument: id, in: collection) == nil else {
             throw ChuteError(
                 .notAllowed,
                 "document \(id.name) in \(collection) is a file of one device, which alone may "
                     + "change it")
         }
+    }
+
+    private func checkWriting(in collection: String) throws {
+        guard state.membership.role(of: device) != .sender else {
+            throw ChuteError(
+                .notAllowed, "this device may only send files to the space, not write documents")
+        }
+        guard collection.utf8.first != UInt8(ascii: "_"), (1...255).contains(collection.utf8.count)
+        else { throw DocumentCollection.invalidName(collection) }
     }
 
     private static func tooLarge(_ id: DocumentID, _ collection: String) -> ChuteError {

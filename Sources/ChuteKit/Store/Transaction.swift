@@ -7,6 +7,8 @@ public final class Transaction: Snapshot {
     let key: DeviceKey
     /// Milliseconds since 1970 by this device's clock, never negative.
     let now: UInt64
+    /// The bytes of this device's id.
+    let ownBytes: [UInt8]
     /// What this transaction touched; waiters are told after the commit.
     var touched: Topics = []
     /// Own changes that wait for their signature at the end, by the batch they will be in.
@@ -31,7 +33,9 @@ public final class Transaction: Snapshot {
         self.followed = followed
         self.key = key
         self.now = now
-        super.init(database: database, device: DeviceID(publicKey: key.spki))
+        let device = DeviceID(publicKey: key.spki)
+        ownBytes = device.digest.bytes
+        super.init(database: database, device: device)
     }
 
     /// What is told once a transaction is committed, and what the next one begins with.

@@ -87,3 +87,13 @@ func withSharedStores(
         try await body(stores)
     }
 }
+
+extension AttachmentID {
+    /// Names bytes that nobody has.
+    static func test(byteCount: UInt64) -> AttachmentID {
+        guard let id = AttachmentID(digest: Digest(hashing: [1]), byteCount: byteCount) else {
+            preconditionFailure("a count of at most 2^53")
+        }
+        return id
+    }
+}
