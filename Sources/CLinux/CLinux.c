@@ -201,6 +201,15 @@ int chute_copy_attributes(int to, int from) {
 int chute_duplicate_onto(int from, int to) { return dup3(from, to, O_CLOEXEC); }
 char **chute_environment(void) { return environ; }
 int chute_memory_file(void) { return memfd_create("chute", MFD_CLOEXEC); }
+int chute_bounded_memory_file(int64_t size) {
+    int file = memfd_create("chute", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) return -1;
+    if (ftruncate(file, size) == 0 && fcntl(file, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) == 0) return file;
+    int failure = errno;
+    close(file);
+    errno = failure;
+    return -1;
+}
 
 // Few arenas and big blocks of their own: what a burst needed goes back to the system after it.
 void chute_keep_heap_small(void) {

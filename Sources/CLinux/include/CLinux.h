@@ -60,6 +60,7 @@ int chute_duplicate_onto(int from, int to);               // dup3, O_CLOEXEC
 // The process's own environment; `environ` is a mutable global, which Swift 6 refuses.
 char **chute_environment(void);
 int chute_memory_file(void);                              // memfd_create, closed on exec
+int chute_bounded_memory_file(int64_t size);               // full of zeros; EPERM for more
 void chute_keep_heap_small(void);                         // mallopt
 
 // What a program that is not trusted with this machine may use; 0: as this process.

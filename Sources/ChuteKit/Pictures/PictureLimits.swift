@@ -13,9 +13,10 @@ public struct PictureLimits: Hashable, Sendable {
     /// Bytes of the JPEG that is made.
     public var outputSize: Int
 
-    /// Limits; the defaults let the largest pictures of phones (200 megapixels) through.
+    /// Limits; the defaults let the largest pictures of phones (200 megapixels) and panoramas of
+    /// twice that through.
     public init(
-        pixelCount: Int = 1 << 28, time: Duration = .seconds(60),
+        pixelCount: Int = 1 << 29, time: Duration = .seconds(60),
         processorTime: Duration = .seconds(30), memory: Int = 1 << 30,
         outputSize: Int = 256 << 20
     ) {

@@ -10,14 +10,15 @@ struct PictureOutput: ~Copyable {
     private let name: BytePath
     private let temporary: BytePath?
 
-    /// Throws `EEXIST` where `path` exists.
-    init(at path: BytePath) throws(SystemError) {
+    /// Throws `EEXIST` where `path` exists. `isHidden`: do as where there are no files without
+    /// names.
+    init(at path: BytePath, isHidden: Bool = false) throws(SystemError) {
         let folder = try Folder(at: path.parent.isEmpty ? "." : path.parent)
         let name = path.lastComponent
         guard try folder.status(of: name) == nil else {
             throw SystemError(code: 17, call: "openat", path: path)  // EEXIST
         }
-        if let file = try folder.openUnnamed() {
+        if !isHidden, let file = try folder.openUnnamed() {
             self.file = file
             temporary = nil
         } else {

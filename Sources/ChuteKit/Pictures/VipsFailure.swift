@@ -9,7 +9,8 @@ struct VipsFailure {
     /// The error for whoever asked; `nil` where the run succeeded.
     var error: ChuteError? {
         switch run.end {
-        case .exited(0): nil
+        // It goes on without the memory and writes what it has, with holes.
+        case .exited(0): mentions("out of memory", "error in tile") ? failure : nil
         case .timeIsUp:
             // A busy machine or a slow disk does that too.
             ChuteError(

@@ -21,7 +21,7 @@ package struct LimitedRun: Hashable, Sendable {
     package let end: End
     /// What it wrote to standard output, where no descriptor was given for that.
     package let output: [UInt8]
-    /// The beginning of what it wrote to standard error.
+    /// What it wrote to standard error: the first 64 KiB, up to a NUL.
     package let error: [UInt8]
     /// The most bytes that it had in memory.
     package let peakMemory: Int
@@ -71,7 +71,7 @@ private final class LimitedJob: Sendable {
     private let state = Mutex(State.fresh)
 
     /// How much of standard error is kept, in bytes.
-    private static let errorLimit = 4096
+    private static let errorLimit = 64 << 10
 
     init(
         path: BytePath, arguments: [BytePath], environment: ProcessEnvironment,
@@ -125,7 +125,11 @@ private final class LimitedJob: Sendable {
 
     private func result() throws -> LimitedRun {
         let captured = try Self.memoryFile()
-        let error = try Self.memoryFile()
+        // Of what is not kept nothing is written: the limit of a file may be large.
+        let error = FileDescriptor(
+            owning: try retrying("memfd_create") {
+                chute_bounded_memory_file(Int64(Self.errorLimit))
+            })
         let child = try start(output: output ?? captured.raw, error: error.raw)
         let isInTime: Bool
         do {
@@ -140,7 +144,8 @@ private final class LimitedJob: Sendable {
         return LimitedRun(
             end: isInTime ? Self.reason(end, processorTime, limits) : .timeIsUp,
             output: try captured.read(count: Int(clamping: captured.status().size), at: 0),
-            error: try error.read(count: Self.errorLimit, at: 0), peakMemory: peak)
+            error: Array(try error.read(count: Self.errorLimit, at: 0).prefix { $0 != 0 }),
+            peakMemory: peak)
     }
 
     private static func memoryFile() throws(SystemError) -> FileDescriptor {

@@ -94,6 +94,15 @@ struct LimitedRunTests {
         #expect(run.output.count == 1000)
     }
 
+    @Test func `of a flood of complaints the beginning is kept`() async throws {
+        let run = try await Self.run(
+            "trap '' XFSZ; for i in {1..20000}; do echo 0123456789 >&2; done; echo end")
+        #expect(run.end == .exited(0))
+        #expect(run.output == Array("end\n".utf8))
+        #expect(run.error.count == 64 << 10)
+        #expect(run.error.starts(with: Array("0123456789\n".utf8)))
+    }
+
     @Test func `it cannot connect and cannot signal`() async throws {
         let run = try await Self.run(
             "kill -0 $PPID && echo signalled; exec 3<>/dev/udp/127.0.0.1/9 && echo connected; :")
