@@ -317,11 +317,10 @@ int chute_await_end(int pidfd, int cancel, int milliseconds) {
     if (count <= 0) return count;
     return watched[0].revents ? 1 : 2;
 }
-int chute_reap(pid_t child, int *status, int64_t *microseconds, int64_t *peak_bytes) {
+int chute_reap(pid_t child, int *status, int64_t *microseconds) {
     struct rusage used;
     if (wait4(child, status, 0, &used) < 0) return -1;
     *microseconds = ((int64_t)used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000
         + used.ru_utime.tv_usec + used.ru_stime.tv_usec;
-    *peak_bytes = (int64_t)used.ru_maxrss * 1024;
     return 0;
 }

@@ -77,5 +77,5 @@ pid_t chute_start_limited(const char *path, char *const arguments[], char *const
 // Waits for a child, at most `milliseconds` (-1: without end) and until `cancel` can be read; 1
 // ended (not reaped), 0 time is up, 2 cancelled.
 int chute_await_end(int pidfd, int cancel, int milliseconds);
-// Reaps a child: its wait status, processor time in microseconds, and most bytes in memory.
-int chute_reap(pid_t child, int *status, int64_t *microseconds, int64_t *peak_bytes);
+// Reaps a child: its wait status, and processor time in microseconds.
+int chute_reap(pid_t child, int *status, int64_t *microseconds);

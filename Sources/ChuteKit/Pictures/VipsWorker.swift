@@ -40,6 +40,7 @@ actor VipsWorker {
         let vipsheader = try program("vipsheader")
         let vips = try program("vips")
         let input = try open(original)
+        let before = try fingerprint(input, original)
         let target = try create(output)
 
         let headerRun = try await run(
@@ -55,8 +56,12 @@ actor VipsWorker {
         let pictureRun = try await run(
             vips, arguments, limits.picture, input: input.raw, output: target.file.raw)
         if let error = failure(pictureRun, original) { throw error }
+        guard try fingerprint(input, original) == before else {
+            throw ChuteError(
+                .picture, "\(original) was written to while it was opened", isTransient: true)
+        }
         try Task.checkCancellation()
-        try publish(target, as: output)
+        try publish(target, as: output, form)
     }
 
     /// Standard output, as a JPEG.
@@ -110,6 +115,18 @@ actor VipsWorker {
         }
     }
 
+    /// What changes with the bytes of an open file.
+    private func fingerprint(
+        _ file: borrowing FileDescriptor, _ path: BytePath
+    ) throws -> [Int64] {
+        do throws(SystemError) {
+            let status = try file.status()
+            return [Int64(clamping: status.size), status.modified]
+        } catch {
+            throw ChuteError(.file, "the picture \(path) cannot be read", cause: error)
+        }
+    }
+
     private func create(_ path: BytePath) throws -> PictureOutput {
         _ = try FileName.checked(path.lastComponent)
         do throws(SystemError) { return try PictureOutput(at: path) } catch {
@@ -117,10 +134,18 @@ actor VipsWorker {
         }
     }
 
-    private func publish(_ target: borrowing PictureOutput, as path: BytePath) throws {
+    private func publish(
+        _ target: borrowing PictureOutput, as path: BytePath, _ form: JPEGForm
+    ) throws {
         do throws(SystemError) {
             guard try target.file.status().size > 0 else {
                 throw SystemError(code: 5, call: "vips", path: path)  // EIO
+            }
+            if form.keepsMetadata {
+                let start = try target.file.read(count: ExifThumbnail.reach, at: 0)
+                if let link = ExifThumbnail.link(in: start) {
+                    try target.file.write([0, 0, 0, 0], at: UInt64(link))
+                }
             }
             try target.publish()
         } catch {

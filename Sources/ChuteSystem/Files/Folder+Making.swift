@@ -28,7 +28,7 @@ extension Folder {
             return FileDescriptor(
                 owning: try retrying("openat") { chute_open_temporary(descriptor.raw, 0o666) })
         } catch {
-            // EISDIR: a kernel that knows the flag, ENOENT: one that does not.
+            // EISDIR: a kernel that does not know the flag opens the folder.
             guard [EOPNOTSUPP, EISDIR, EINVAL].contains(error.code) else { throw error }
             return nil
         }

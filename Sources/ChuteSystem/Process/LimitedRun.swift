@@ -23,8 +23,6 @@ package struct LimitedRun: Hashable, Sendable {
     package let output: [UInt8]
     /// What it wrote to standard error: the first 64 KiB, up to a NUL.
     package let error: [UInt8]
-    /// The most bytes that it had in memory.
-    package let peakMemory: Int
 
     /// Runs the program at `path` on the thread of `executor`, after all that waits there.
     ///
@@ -140,12 +138,11 @@ private final class LimitedJob: Sendable {
             throw error
         }
         if !isInTime { _ = kill(child, SIGKILL) }
-        let (end, processorTime, peak) = try reap(child)
+        let (end, processorTime) = try reap(child)
         return LimitedRun(
             end: isInTime ? Self.reason(end, processorTime, limits) : .timeIsUp,
             output: try captured.read(count: Int(clamping: captured.status().size), at: 0),
-            error: Array(try error.read(count: Self.errorLimit, at: 0).prefix { $0 != 0 }),
-            peakMemory: peak)
+            error: Array(try error.read(count: Self.errorLimit, at: 0).prefix { $0 != 0 }))
     }
 
     private static func memoryFile() throws(SystemError) -> FileDescriptor {
@@ -190,12 +187,11 @@ private final class LimitedJob: Sendable {
 
     private func reap(
         _ child: pid_t
-    ) throws(SystemError) -> (ChildProcess.End, processorTime: Duration, peak: Int) {
+    ) throws(SystemError) -> (ChildProcess.End, processorTime: Duration) {
         var status: Int32 = 0
         var microseconds: Int64 = 0
-        var peak: Int64 = 0
-        _ = try retrying("wait4", path) { chute_reap(child, &status, &microseconds, &peak) }
-        return (.init(waitStatus: status), .microseconds(microseconds), Int(peak))
+        _ = try retrying("wait4", path) { chute_reap(child, &status, &microseconds) }
+        return (.init(waitStatus: status), .microseconds(microseconds))
     }
 
     private static func reason(

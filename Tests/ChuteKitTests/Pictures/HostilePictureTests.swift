@@ -160,6 +160,17 @@ struct HostilePictureTests {
         }
     }
 
+    @Test func `a picture written to meanwhile is not made, and may be later`() async throws {
+        try await withTemporaryDirectory { folder in
+            let original = folder.appending("a.png")
+            try Self.write([1], original)
+            let transform = VipsTransform(
+                programs: try Self.programs("echo more >>\(original); echo whole", in: folder))
+            let error = try await Self.expectRefusal(of: original, in: folder, by: transform)
+            #expect(error.isTransient)
+        }
+    }
+
     @Test func `a program that does nothing and says all is well makes no empty picture`()
         async throws
     {

@@ -173,6 +173,23 @@ struct VipsTransformTests {
         }
     }
 
+    @Test func `the small picture in the metadata, which is not turned, is not told`()
+        async throws
+    {
+        try await withTemporaryDirectory { folder in
+            let plain = folder.appending("plain.jpg")
+            try Pixels.make(plain, width: 64, height: 32, colour: "200 100 50")
+            let original = try Pixels.turned(plain, orientation: 6, hasThumbnail: true)
+            #expect(try Pixels.field("jpeg-thumbnail-data", of: original) != nil)
+            let output = folder.appending("a.jpg")
+            try await VipsTransform().makeJPEG(
+                of: original, at: output, JPEGForm(quality: .high, keepsMetadata: true))
+            #expect(try Pixels.size(of: output) == [32, 64])
+            #expect(try Pixels.field("exif-data", of: output) != nil)
+            #expect(try Pixels.field("jpeg-thumbnail-data", of: output) == nil)
+        }
+    }
+
     @Test func `a turned picture is made upright`() async throws {
         try await withTemporaryDirectory { folder in
             let plain = folder.appending("plain.jpg")
@@ -186,12 +203,15 @@ struct VipsTransformTests {
 }
 
 extension Pixels {
-    /// A copy of a JPEG with an EXIF block that has this orientation.
-    static func turned(_ path: BytePath, orientation: UInt8) throws -> BytePath {
+    /// A copy of a JPEG with an EXIF block that has this orientation, and maybe a small picture.
+    static func turned(
+        _ path: BytePath, orientation: UInt8, hasThumbnail: Bool = false
+    ) throws -> BytePath {
         let bytes = try bytes(of: path)
         let tiff: [UInt8] =
             Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1]
-            + [0, orientation, 0, 0, 0, 0, 0, 0]
+            + [0, orientation, 0, 0, 0, 0, 0, hasThumbnail ? 26 : 0]
+            + (hasThumbnail ? thumbnail : [])
         let content = Array("Exif".utf8) + [0, 0] + tiff
         let segment = [0xFF, 0xE1, 0, UInt8(content.count + 2)] + content
         let turned = path.parent.appending("turned.jpg")
@@ -199,4 +219,9 @@ extension Pixels {
             .write(Array(bytes[..<2]) + segment + Array(bytes[2...]), at: 0)
         return turned
     }
+
+    /// A second directory at 26, which says that four bytes at 56 are a JPEG.
+    private static let thumbnail: [UInt8] =
+        [0, 2, 2, 1, 0, 4, 0, 0, 0, 1, 0, 0, 0, 56, 2, 2, 0, 4, 0, 0, 0, 1, 0, 0, 0, 4]
+        + [0, 0, 0, 0, 0xFF, 0xD8, 0xFF, 0xD9]
 }

@@ -31,7 +31,6 @@ struct LimitedRunTests {
         #expect(run.end == .exited(7))
         #expect(run.output == Array("out\n".utf8))
         #expect(run.error == Array("err\n".utf8))
-        #expect(run.peakMemory > 100_000)
     }
 
     @Test func `it gets its streams, the environment that is given, and nothing else`()
@@ -84,7 +83,7 @@ struct LimitedRunTests {
             "x=$(head -c 200000000 /dev/zero | tr '\\0' a); echo ${#x}",
             Self.limits { $0.memory = 64 << 20 }, environment: ["PATH": "/bin:/usr/bin"])
         #expect(run.end != .exited(0))
-        #expect(run.peakMemory < 64 << 20)
+        #expect(run.output.isEmpty)
     }
 
     @Test func `what writes too much is ended`() async throws {
