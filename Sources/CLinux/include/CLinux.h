@@ -60,4 +60,22 @@ int chute_duplicate_onto(int from, int to);               // dup3, O_CLOEXEC
 // The process's own environment; `environ` is a mutable global, which Swift 6 refuses.
 char **chute_environment(void);
 int chute_memory_file(void);                              // memfd_create, closed on exec
+int chute_bounded_memory_file(int64_t size);               // full of zeros; EPERM for more
 void chute_keep_heap_small(void);                         // mallopt
+
+// What a program that is not trusted with this machine may use; 0: as this process.
+struct chute_limits {
+    uint64_t processor_seconds;
+    uint64_t address_space;  // bytes
+    uint64_t file_size;      // bytes of each file that it writes
+    uint64_t descriptors;
+};
+// Starts the program at `path` with those three descriptors and no others; its id, else -1 with
+// errno set. Nothing of it outlives the calling thread.
+pid_t chute_start_limited(const char *path, char *const arguments[], char *const environment[],
+    int input, int output, int error, const struct chute_limits *limits);
+// Waits for a child, at most `milliseconds` (-1: without end) and until `cancel` can be read; 1
+// ended (not reaped), 0 time is up, 2 cancelled.
+int chute_await_end(int pidfd, int cancel, int milliseconds);
+// Reaps a child: its wait status, and processor time in microseconds.
+int chute_reap(pid_t child, int *status, int64_t *microseconds);

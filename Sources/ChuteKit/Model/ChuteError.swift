@@ -43,6 +43,10 @@ public struct ChuteError: Error, Sendable, CustomStringConvertible {
         public static let cannotRead = Code("cannot-read")
         /// No such document, member or ticket.
         public static let notFound = Code("not-found")
+        /// A file is no picture that can be opened, is damaged, or asks for more than it may use.
+        public static let picture = Code("picture")
+        /// A program that the system has to provide is missing.
+        public static let missingProgram = Code("missing-program")
     }
 
     /// Why.

@@ -150,6 +150,8 @@ extension FileDescriptor {
 
 extension FileDescriptor {
     package static var readOnly: Int32 { O_RDONLY | O_NONBLOCK | O_NOFOLLOW }
+    /// For a path that somebody names: a link at its end is followed.
+    package static var readOnlyFollowing: Int32 { O_RDONLY | O_NONBLOCK }
     package static var readWrite: Int32 { O_RDWR | O_NONBLOCK | O_NOFOLLOW }
     package static var readWriteCreate: Int32 { O_RDWR | O_CREAT | O_NONBLOCK | O_NOFOLLOW }
 

@@ -74,6 +74,9 @@ package struct FileStatus: Hashable, Sendable {
 }
 
 extension FileStatus {
+    /// Whom the files belong to that this process makes. Calls `geteuid`.
+    package static var ownUser: UInt32 { geteuid() }
+
     /// The wall clock, as files are stamped by it. Calls `clock_gettime(CLOCK_REALTIME)`.
     package static var now: Nanoseconds {
         var now = timespec()

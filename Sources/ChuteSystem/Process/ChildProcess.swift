@@ -11,6 +11,12 @@ package struct ChildProcess: Sendable {
     package enum End: Hashable, Sendable {
         case exited(Int32)
         case killed(signal: Int32)
+
+        /// By what `waitpid` says.
+        init(waitStatus status: Int32) {
+            let signal = status & 0x7F
+            self = signal == 0 ? .exited((status >> 8) & 0xFF) : .killed(signal: signal)
+        }
     }
 
     /// Starts the program at `path`, or of that name on `PATH` where it holds no slash.
@@ -58,8 +64,7 @@ package struct ChildProcess: Sendable {
     package func wait() throws(SystemError) -> End {
         var status: Int32 = 0
         _ = try retrying("waitpid") { waitpid(identifier, &status, 0) }
-        let signal = status & 0x7F
-        return signal == 0 ? .exited((status >> 8) & 0xFF) : .killed(signal: signal)
+        return End(waitStatus: status)
     }
 
     /// Sends a signal. The program must not have been waited for. Calls `kill`.
@@ -67,7 +72,7 @@ package struct ChildProcess: Sendable {
 }
 
 /// Calls `body` with a list of terminated strings that ends with a null pointer.
-private func withCStrings<Result>(
+func withCStrings<Result>(
     _ strings: [BytePath], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
 ) -> Result {
     var pointers = strings.map { string in string.withCString { strdup($0) } }

@@ -29,6 +29,21 @@ package struct ProcessEnvironment: Hashable, Sendable {
         return value
     }
 
+    /// The program of this name on `PATH`, or else in `/usr/bin`; `nil` where there is none that
+    /// this process may start. Calls `access`.
+    package func program(_ name: String) -> BytePath? {
+        let listed = self["PATH"]?.bytes.split(separator: UInt8(ascii: ":")) ?? []
+        // A relative one would mean something else in every working directory.
+        let folders = listed.map { BytePath(bytes: $0) }.filter(\.isAbsolute) + ["/usr/bin"]
+        return folders.lazy.map { $0.appending(name) }.first(where: Self.isProgram)
+    }
+
+    /// Whether a program is there that this process may start. Calls `access`.
+    package static func isProgram(_ path: BytePath) -> Bool {
+        path.withCString { access($0, X_OK) == 0 }
+            && (try? FileStatus.of(path, followingLinks: true).kind) == .regular
+    }
+
     /// The user's home folder: `HOME`, or what the user database says.
     package var homeFolder: BytePath? {
         if let home = self["HOME"], home.isAbsolute { return home }
