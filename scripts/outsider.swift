@@ -7,7 +7,7 @@ struct Outsider {
     static func main() async throws {
         let path = BytePath(CommandLine.arguments[1])
         let engine = try await Chute.open(
-            path, network: Chute.Network(listen: nil, isPortFixed: false, connect: []))
+            identity: .paired, persistenceDirectory: path, network: .offline)
         guard let name = Digest(bytes: [UInt8](repeating: 7, count: Digest.byteCount)),
             let attachment = AttachmentID(digest: name, byteCount: 5)
         else { throw ChuteError(.notFound, "32 bytes are a digest") }
@@ -21,7 +21,7 @@ struct Outsider {
                 seed: name, in: "pics",
                 fields: ["token": .attachment(AttachmentToken(id: attachment))])
         }
-        let (found, locations) = try await engine.reader.read { snapshot in
+        let (found, locations) = try await engine.store.read { snapshot in
             let found = try snapshot.document(document.id, in: "pics")
             return (found, try snapshot.locations(of: attachment))
         }

@@ -14,7 +14,8 @@ package final class TestEngine: Sendable {
     /// What the engine said.
     package final class LogLines: Sendable {
         private let lines = Mutex<[String]>([])
-        func add(_ line: String) { lines.withLock { $0.append(line) } }
+        package init() {}
+        package func add(_ line: String) { lines.withLock { $0.append(line) } }
         package var all: [String] { lines.withLock { $0 } }
     }
 
@@ -26,8 +27,8 @@ package final class TestEngine: Sendable {
         ignoreSignals()
         let log = LogLines()
         let chute = try await Chute.open(
-            home, identity: identity, isMoved: isMoved,
-            network: .init(listen: listen, isPortFixed: true, connect: connect),
+            identity: identity, persistenceDirectory: home,
+            network: .init(listen: listen, isPortFixed: true, connect: connect), isMoved: isMoved,
             diagnostics: Diagnostics { level, message in log.add("\(level): \(message)") })
         let files = home.appending("files")
         try Folder.make(files, mode: 0o700)

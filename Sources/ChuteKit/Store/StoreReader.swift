@@ -3,7 +3,8 @@ import ChuteSystem
 /// Looks at committed states of a store, beside its writer and in other processes too.
 actor StoreReader {
     private let executor: QueueExecutor
-    private let connection: Connection
+    /// `nil` once it is closed.
+    private var connection: Connection?
     private let device: DeviceID
 
     /// This actor's own queue.
@@ -14,8 +15,9 @@ actor StoreReader {
     /// Opens the database at `path` for reading. Blocks.
     init(path: BytePath, device: DeviceID) throws {
         executor = QueueExecutor(label: "chute.reader")
-        connection = try Connection(path: path, mode: .readOnly)
+        let connection = try Connection(path: path, mode: .readOnly)
         try connection.execute("PRAGMA cache_size = -1024")
+        self.connection = connection
         self.device = device
     }
 
@@ -23,10 +25,14 @@ actor StoreReader {
     func read<Result: Sendable>(
         _ body: @Sendable (Snapshot) throws -> Result
     ) throws -> Result {
-        try connection.transaction(.deferred) {
+        guard let connection else { throw ChuteError.closed }
+        return try connection.transaction(.deferred) {
             try body(Snapshot(database: connection, device: device))
         }
     }
+
+    /// Ends reading for good: what runs ends first, what comes later throws `closed`.
+    func close() { connection = nil }
 
     /// What the log calls a device: the name that it gave itself; the beginning of its id before
     /// that came, or where the store cannot be read.
