@@ -104,6 +104,42 @@ struct SyncTests {
         }
     }
 
+    @Test func `what is wanted comes, however often replication stops meanwhile`() async throws {
+        try await withTemporaryDirectory { folder in
+            let one = try await TestEngine(
+                folder.appending("one"), identity: .sharedKey(.test()))
+            let two = try await TestEngine(
+                folder.appending("two"), identity: .sharedKey(.test()),
+                connect: [try await one.address()], isRunning: false)
+            var ids: [AttachmentID] = []
+            for number in 0..<24 {
+                let bytes = (0..<1_500_000).map { UInt8(truncatingIfNeeded: $0 / 3 &+ number) }
+                let document = try await one.share(bytes, as: BytePath("f\(number)"))
+                ids.append(try #require(document["token"]?.attachmentToken?.id))
+            }
+            try await two.chute.startSync()
+            try await eventually("the documents") { try await two.documents().count == 24 }
+            await two.chute.stopSync()
+            for (number, id) in ids.enumerated() {
+                try await two.want(id, to: BytePath("w\(number)"))
+            }
+            let fetching = Task { try await two.awaitFetched(24) }
+            for _ in 0..<8 {
+                try await two.chute.startSync()
+                try await eventually("connected") { await two.chute.sessionCount == 1 }
+                await two.chute.stopSync()
+            }
+            try await two.chute.startSync()
+            _ = try await fetching.value
+            for number in 0..<24 {
+                #expect(try two.read(BytePath("w\(number)")) == one.read(BytePath("f\(number)")))
+            }
+            try await two.chute.close()
+            await two.stop()
+            await one.stop()
+        }
+    }
+
     @Test func `starts and stops at the same time end as the last one said`() async throws {
         try await withEngine { chute, _ in
             for _ in 0..<5 {
