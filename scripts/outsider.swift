@@ -7,7 +7,7 @@ struct Outsider {
     static func main() async throws {
         let path = BytePath(CommandLine.arguments[1])
         let engine = try await Chute.open(
-            path, network: Chute.Network(listen: nil, isPortFixed: false, connect: []))
+            identity: .paired, persistenceDirectory: path, network: .offline)
         guard let name = Digest(bytes: [UInt8](repeating: 7, count: Digest.byteCount)),
             let attachment = AttachmentID(digest: name, byteCount: 5)
         else { throw ChuteError(.notFound, "32 bytes are a digest") }

@@ -7,7 +7,7 @@ struct EngineMeasurement {
 
     func run() async throws {
         let chute = try await Chute.open(
-            BytePath(folder), network: .init(listen: nil, isPortFixed: false, connect: []))
+            identity: .paired, persistenceDirectory: BytePath(folder), network: .offline)
         let people = chute.store["people"]
         var ids: [DocumentID] = []
         let before = processorTime()

@@ -163,6 +163,11 @@ int chute_lock_whole_file(int descriptor) {
     struct flock lock = whole_file();
     return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
+int chute_unlock_whole_file(int descriptor) {
+    struct flock lock = whole_file();
+    lock.l_type = F_UNLCK;
+    return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
 int chute_whole_file_is_locked(int descriptor) {
     struct flock lock = whole_file();
     if (fcntl(descriptor, F_OFD_GETLK, &lock) < 0) return -1;

@@ -17,7 +17,10 @@ extension CommandError {
             let code: ExitCode =
                 switch error.code {
                 case .heldElsewhere: .heldElsewhere
-                case .deviceKey, .storeIsNewer, .storeIsDamaged, .file: .configuration
+                case .deviceKey, .storeIsNewer, .storeIsDamaged, .file, .notADirectory,
+                    .notWritable,
+                    .networkFileSystem, .wrongIdentity:
+                    .configuration
                 case .unreachable: .unavailable
                 default: .failed
                 }

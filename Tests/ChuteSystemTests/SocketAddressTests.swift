@@ -21,9 +21,22 @@ struct SocketAddressTests {
     @Test(arguments: [
         ("10.1.2.3:1", true), ("172.31.0.1:1", true), ("172.32.0.1:1", false),
         ("[fd00::1]:1", true), ("[fe80::1]:1", true), ("[::1]:1", true),
-        ("[2001:db8::1]:1", false), ("pi.example.org:1", false), ("8.8.8.8:1", false),
+        ("[2001:db8::1]:1", false), ("[fe8::1]:1", false), ("[fc::1]:1", false),
+        ("[::ffff:10.0.0.1]:1", true), ("pi.example.org:1", false), ("8.8.8.8:1", false),
     ])
     func `a private address says so`(text: String, isPrivate: Bool) throws {
         #expect(try #require(SocketAddress(text)).isPrivate == isPrivate)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:1", true), ("127.255.0.9:1", true), ("[::1]:1", true),
+        ("[::ffff:127.0.0.1]:1", true), ("169.254.7.7:1", true), ("[fe80::1%eth0]:1", true),
+        ("[febf::1]:1", true), ("[fec0::1]:1", false), ("[fe8::1]:1", false),
+        ("10.0.0.1:1", false), ("0.0.0.0:1", false), ("[::]:1", false),
+        ("[::ffff:8.8.8.8]:1", false),
+        ("127.1:1", false), ("localhost:1", false),
+    ])
+    func `an address of this host or link says so`(text: String, isOfThisLink: Bool) throws {
+        #expect(try #require(SocketAddress(text)).isOfThisLink == isOfThisLink)
     }
 }

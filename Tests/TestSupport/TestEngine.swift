@@ -27,8 +27,8 @@ package final class TestEngine: Sendable {
         ignoreSignals()
         let log = LogLines()
         let chute = try await Chute.open(
-            home, identity: identity, isMoved: isMoved,
-            network: .init(listen: listen, isPortFixed: true, connect: connect),
+            identity: identity, persistenceDirectory: home,
+            network: .init(listen: listen, isPortFixed: true, connect: connect), isMoved: isMoved,
             diagnostics: Diagnostics { level, message in log.add("\(level): \(message)") })
         let files = home.appending("files")
         try Folder.make(files, mode: 0o700)

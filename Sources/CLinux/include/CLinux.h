@@ -50,6 +50,7 @@ ssize_t chute_getrandom(void *buffer, size_t count);
 ssize_t chute_getdents(int descriptor, void *buffer, size_t count);
 int chute_set_process_name(const char *name);
 int chute_lock_whole_file(int descriptor);                // F_OFD_SETLK, write lock, EAGAIN when held
+int chute_unlock_whole_file(int descriptor);              // F_OFD_SETLK, F_UNLCK
 int chute_whole_file_is_locked(int descriptor);           // F_OFD_GETLK: 1 held by another, 0 free
 int chute_write_standard_error(const void *bytes, size_t count);
 int64_t chute_seek_data(int descriptor, int64_t offset);

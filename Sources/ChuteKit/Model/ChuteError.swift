@@ -47,6 +47,24 @@ public struct ChuteError: Error, Sendable, CustomStringConvertible {
         public static let picture = Code("picture")
         /// A program that the system has to provide is missing.
         public static let missingProgram = Code("missing-program")
+        /// The directory was made with another identity than it is opened with.
+        public static let wrongIdentity = Code("wrong-identity")
+        /// The folder that is to hold the engine's directory does not exist.
+        public static let missingDirectory = Code("missing-directory")
+        /// Something else than a directory has the name of the engine's directory.
+        public static let notADirectory = Code("not-a-directory")
+        /// The engine's directory may not be written.
+        public static let notWritable = Code("not-writable")
+        /// The engine's directory lies on a network file system.
+        public static let networkFileSystem = Code("network-file-system")
+        /// The engine is closed.
+        public static let closed = Code("closed")
+        /// The engine replicates already, by another call.
+        public static let alreadySyncing = Code("already-syncing")
+        /// A development engine has nothing to do with addresses beyond its host and link.
+        public static let notLocal = Code("not-local")
+        /// The only owner of a space with others leaves.
+        public static let onlyOwner = Code("only-owner")
     }
 
     /// Why.
@@ -67,6 +85,9 @@ public struct ChuteError: Error, Sendable, CustomStringConvertible {
         self.isTransient = isTransient
         self.cause = cause
     }
+
+    static let closed = ChuteError(
+        .closed, "the engine is closed: open its directory again to go on")
 
     /// The sentence, with the cause where there is one.
     public var description: String { cause.map { "\(message): \($0)" } ?? message }

@@ -1,3 +1,5 @@
+import ChuteSystem
+
 /// Where an engine says what a person may want to know. Never contents of files.
 public struct Diagnostics: Sendable {
     /// How much it matters.
@@ -17,6 +19,14 @@ public struct Diagnostics: Sendable {
 
     /// Says nothing.
     public static let none = Diagnostics { _, _ in }
+
+    /// Writes each warning to standard error, a line each, what is not plain text escaped.
+    public static let standardError: Diagnostics = {
+        let log = Log(level: .warning, showsPriority: false)
+        return Diagnostics { level, message in
+            if level == .warning { log.warning("chute: \(message)") }
+        }
+    }()
 
     func warning(_ message: @autoclosure () -> String) { handler(.warning, message()) }
     func notice(_ message: @autoclosure () -> String) { handler(.notice, message()) }

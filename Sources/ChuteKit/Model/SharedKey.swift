@@ -46,6 +46,22 @@ public struct SharedKey: Hashable, Sendable, CustomStringConvertible {
         SHA256.deriveKey(from: bytes, info: Array(label.utf8) + [0] + context)
     }
 
+    /// The key of one application among those that were given this one.
+    func forApp(_ appID: String) -> SharedKey {
+        Self.derived(bytes, "chute app 1\0\(appID)")
+    }
+
+    /// The key of everybody who says this name: no secret.
+    static func development(_ appName: String) -> SharedKey {
+        derived(Array("chute development key 1".utf8), "chute development app 1\0\(appName)")
+    }
+
+    private static func derived(_ secret: [UInt8], _ info: String) -> SharedKey {
+        guard let key = SharedKey(bytes: SHA256.deriveKey(from: secret, info: Array(info.utf8)))
+        else { preconditionFailure("HKDF gives the count that it is asked for") }
+        return key
+    }
+
     /// Never the key.
     public var description: String { "shared key of space \(space)" }
 }

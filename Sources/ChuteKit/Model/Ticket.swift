@@ -17,6 +17,7 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
     public let expires: UInt64
 
     static let secretByteCount = 16
+    static let addressLimit = 64
     private static let prefix = "chute1:"
 
     /// The id by which the inviter lists and revokes it.
@@ -45,7 +46,7 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
             let space = cbor[0]?.bytesValue.flatMap(SpaceID.init(bytes:)),
             let inviter = cbor[1]?.bytesValue.flatMap(DeviceID.init(bytes:)),
             let secret = cbor[2]?.bytesValue, secret.count == Self.secretByteCount,
-            let addresses = cbor[3]?.arrayValue, addresses.count <= 64,
+            let addresses = cbor[3]?.arrayValue, addresses.count <= Self.addressLimit,
             let expires = cbor[4]?.uint
         else { return nil }
         self.init(

@@ -34,9 +34,13 @@ public final class LiveQuery: Sendable {
                     await delivery.run { if !flag.isSet { handler(documents, event) } }
                 }
             } catch {
-                let failure = ChuteError(
-                    .cannotRead, "the documents of \(query.collection) cannot be observed any more",
-                    cause: error)
+                let known = error as? ChuteError
+                let failure =
+                    known
+                    ?? ChuteError(
+                        .cannotRead,
+                        "the documents of \(query.collection) cannot be observed any more",
+                        cause: error)
                 await delivery.run {
                     if !flag.isSet { handler(Documents(), .failed(failure)) }
                 }

@@ -92,15 +92,17 @@ actor KeptFiles {
         return file
     }
 
-    /// Hashes what was touched, one file after the other, until cancelled.
+    /// Hashes what was touched, one file after the other, until cancelled; any number of times,
+    /// once at a time.
     func run() async {
-        while !(await wakeups.next()).isEmpty {
+        repeat {
+            // At first what an earlier run was stopped before.
             while let place = touched.first, !Task.isCancelled {
                 verify(place)
                 touched.remove(place)
                 await Task.yield()
             }
-        }
+        } while !(await wakeups.next()).isEmpty
     }
 
     /// Notes that a touched file has the right bytes, on the disk and not only in memory.

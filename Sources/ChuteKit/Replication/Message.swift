@@ -40,6 +40,9 @@ struct Hello: Hashable, Sendable {
     var counter: UInt64
     /// What the sender's clock says, in milliseconds since 1970; decides nothing.
     var clock: UInt64?
+    /// What the sender says of itself: encoded `Fields`, at most `LocalPeer.metadataLimit` bytes;
+    /// empty for nothing.
+    var metadata: [UInt8]
 
     var cbor: CBOR {
         var entries: [Int: CBOR] = [
@@ -47,14 +50,19 @@ struct Hello: Hashable, Sendable {
         ]
         if let cursor { entries[3] = .array([.unsigned(cursor.n), .bytes(cursor.tag)]) }
         if let clock { entries[4] = .unsigned(clock) }
+        if !metadata.isEmpty { entries[5] = .bytes(metadata) }
         return .map(entries)
     }
 
-    init(instance: UInt64, cursor: Cursor?, counter: UInt64, clock: UInt64? = nil) {
+    init(
+        instance: UInt64, cursor: Cursor?, counter: UInt64, clock: UInt64? = nil,
+        metadata: [UInt8] = []
+    ) {
         self.instance = instance
         self.cursor = cursor
         self.counter = counter
         self.clock = clock
+        self.metadata = metadata
     }
 
     init(cbor: CBOR) throws(WireError) {
@@ -66,6 +74,8 @@ struct Hello: Hashable, Sendable {
         self.counter = counter
         cursor = try cbor[3].map { value throws(WireError) in try Cursor(cbor: value) }
         clock = cbor[4]?.uint
+        metadata = cbor[5]?.bytesValue ?? []
+        guard metadata.count <= LocalPeer.metadataLimit else { throw .tooLarge("metadata") }
     }
 }
 
@@ -218,6 +228,7 @@ struct GoodbyeReason: Hashable, Sendable, CustomStringConvertible {
     static let duplicateDevice = Self("duplicate-device")
     static let malformed = Self("malformed")
     static let spaceChanged = Self("space-changed")
+    static let connectionRefused = Self("connection-refused")
     static let ticketUnknown = Self("ticket-unknown")
     static let ticketExpired = Self("ticket-expired")
     static let ticketUsedUp = Self("ticket-used-up")

@@ -10,6 +10,9 @@ struct SessionContext: Sendable {
     let roots: Roots
     let fetcher: Fetcher
     let keptFiles: KeptFiles
+    /// Fired with `.members` when a device came or went, or says something else of itself.
+    let presence: ChangeSignal
+    let local: LocalPeer
     let diagnostics: Diagnostics
 }
 
@@ -107,7 +110,7 @@ actor PeerSession {
         }
         let own = Hello(
             instance: context.instance, cursor: cursor, counter: counter,
-            clock: StoreWriter.milliseconds())
+            clock: StoreWriter.milliseconds(), metadata: context.local.encodedMetadata)
         try channel.send(.hello, own.cbor)
         guard case .known(let type, let payload) = try await channel.next() else {
             throw WireError.unexpected("no hello")
@@ -222,6 +225,23 @@ actor PeerSession {
         channel.close()
         wakeups.close()
     }
+
+    /// Says goodbye to a peer that may be in the middle of sending, and ends once it has heard it,
+    /// or after `limit`: what is closed with unread bytes takes back the last word.
+    func refuse(_ reason: GoodbyeReason, within limit: Duration = .seconds(2)) async {
+        guard ending == nil else { return }
+        do {
+            try goodbye(reason)
+            try await withTimeout(limit) { try await self.discardAll() }
+        } catch {
+            context.diagnostics.debug("\(address): \(reason): \(error)")
+        }
+        ending = reason
+        channel.close()
+        wakeups.close()
+    }
+
+    private func discardAll() async throws { while try await channel.next() != nil {} }
 
     nonisolated func enqueue(_ body: @escaping @Sendable (isolated PeerSession) -> Void) {
         executor.async { self.assumeIsolated(body) }

@@ -37,6 +37,7 @@ extension Replicator {
                 await noteRefusal(by: device, error)
                 throw error
             }
+            try await askHandler(session, device, hello)
             let entry = SessionRegistry.Entry(
                 number: number, dialer: side.isClient ? context.store.device : device,
                 instance: hello.instance)
@@ -46,7 +47,7 @@ extension Replicator {
         defer {
             sessions[number] = nil
             registry.remove(number: number, of: device)
-            disconnects.fire(.members)
+            context.presence.fire(.members)
         }
         guard await belongs(device) else {
             // It was removed after it had proved itself.
@@ -55,6 +56,31 @@ extension Replicator {
             throw SessionEnd.said(reason)
         }
         return try await live(session, number, device, hello)
+    }
+
+    /// Throws where the application does not want this connection.
+    private func askHandler(
+        _ session: PeerSession, _ device: DeviceID, _ hello: Hello
+    ) async throws {
+        let request = ConnectionRequest(
+            device: device, metadata: metadata(of: hello, session), transport: session.transport,
+            address: session.address)
+        let answer: ConnectionRequest.Answer
+        do { answer = try await context.local.gate.answer(request) } catch {
+            await session.end(.stopping)
+            throw error
+        }
+        guard answer == .refuse else { return }
+        await session.refuse(.connectionRefused)
+        throw SessionEnd.said(.connectionRefused)
+    }
+
+    /// What cannot be read, as of a later version, counts as nothing.
+    private func metadata(of hello: Hello, _ session: PeerSession) -> Fields {
+        do { return try LocalPeer.read(hello.metadata) } catch {
+            context.diagnostics.debug("\(session.address): metadata: \(error)")
+            return [:]
+        }
     }
 
     private func prove(_ session: PeerSession) async throws -> DeviceID {
@@ -75,10 +101,23 @@ extension Replicator {
     private func live(
         _ session: PeerSession, _ number: UInt64, _ device: DeviceID, _ hello: Hello
     ) async throws -> DeviceID {
+        present[number] = Presence(
+            device: device, metadata: metadata(of: hello, session),
+            connection: .init(
+                transport: session.transport, address: session.address,
+                since: StoreWriter.milliseconds() / 1000))
+        defer { present[number] = nil }
+        context.presence.fire(.members)
         await announce(device, session, isConnected: true)
         removers.remove(device)
         let name = await name(of: device)
-        context.diagnostics.notice("connected to \(name) at \(session.address)")
+        let words = "connected to \(name) at \(session.address)"
+        // One that refuses is connected to again and again.
+        if refusing.contains(device) {
+            context.diagnostics.debug(words)
+        } else {
+            context.diagnostics.notice(words)
+        }
         let start = ContinuousClock.now
         var failure: (any Error)?
         do { try await session.run(hello: hello) } catch { failure = error }

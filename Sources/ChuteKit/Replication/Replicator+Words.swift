@@ -12,7 +12,11 @@ extension Replicator {
         let end = failure as? SessionEnd
         if case .refused(.removed)? = end, await noteRemoval(by: device) { return }
         let name = await name(of: device)
+        let refused = if case .refused(.connectionRefused)? = end { true } else { false }
+        let isOld = refused && !refusing.insert(device).inserted
+        if !refused { refusing.remove(device) }
         switch (failure, end) {
+        case _ where isOld: context.diagnostics.debug("\(name) refuses the connection still")
         case (is CancellationError, _), (_, .said(.stopping)?):
             context.diagnostics.debug("disconnected from \(name): this device stops")
         case (_, let end?) where [.duplicateConnection, .spaceChanged].contains(end.reason):
@@ -61,6 +65,8 @@ extension SessionEnd {
             "it left the space, or does not know this device as a member any more"
         case .refused(.duplicateDevice), .said(.duplicateDevice):
             "two devices have one key, one of them is a copy of the other"
+        case .refused(.connectionRefused):
+            "it refuses the connection, and is asked again now and then"
         case .refused(.malformed): "it did not understand what this device said"
         case .said(.malformed): "what it said was not understood"
         case .said(.removed): "it was removed from the space"

@@ -7,8 +7,7 @@ import ChuteSystem
 actor Replicator {
     let context: SessionContext
     let transport: TCPTransport
-    private let listen: String?
-    private let connect: [String]
+    let network: Chute.Network
     var registry = SessionRegistry()
     var sessions: [UInt64: PeerSession] = [:]
     var nextNumber: UInt64 = 0
@@ -17,6 +16,10 @@ actor Replicator {
     var proving: Set<DeviceID> = []
     var addressOf: [String: DeviceID] = [:]
     private(set) var listenState: ListenState?
+    /// The sessions that live, by their numbers.
+    var present: [UInt64: Presence] = [:]
+    /// Devices that refused the last connection.
+    var refusing: Set<DeviceID> = []
     /// The members that said that this device was removed.
     var removers: Set<DeviceID> = []
     private var lastSpace: SpaceID?
@@ -25,51 +28,84 @@ actor Replicator {
     private enum Arrival: Sendable {
         case accepted(Int32, address: String, transport: String)
         case dial(String)
+        /// Connections are taken, or cannot be; `nil` where nothing listens.
+        case listening(ListenState?)
     }
 
     private let arrivals = Mailbox<Arrival>()
-    let disconnects = ChangeSignal()
+    /// Fired with `.members`.
+    let listenChanges = ChangeSignal()
 
     static let proofTimeout = Duration.seconds(15)
     /// A connection that lasted less is no success: the pauses before the next ones grow.
     static let longEnough = Duration.seconds(5)
 
-    init(context: SessionContext, listen: String?, isPortFixed: Bool, connect: [String]) {
+    init(context: SessionContext, network: Chute.Network, isLocalOnly: Bool) {
         self.context = context
-        self.listen = listen
-        self.connect = connect
-        transport = TCPTransport(portRange: isPortFixed ? 0 : 100)
+        self.network = network
+        transport = TCPTransport(
+            portRange: network.isPortFixed ? 0 : 100, isLocalOnly: isLocalOnly)
     }
 
-    /// Runs until cancelled.
-    func run() async {
+    /// Keeps connected, and fetches, until the stretch is stopped or the task cancelled. Throws
+    /// where the store fails.
+    nonisolated func replicate(during stretch: SyncSwitch.Stretch) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await self.run { stretch.begun.open() } }
+            if !stretch.isCallers { group.addTask { try await self.announceAddresses() } }
+            group.addTask { await self.context.keptFiles.run() }
+            group.addTask { try await self.context.fetcher.run() }
+            group.addTask { _ = await stretch.stop.next() }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Runs until cancelled, any number of times, once at a time. `begun` is called when listening
+    /// was tried and dialling has begun.
+    private func run(begun: @escaping @Sendable () -> Void) async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.watchMembers() }
-            if let listen {
-                group.addTask { [transport, arrivals] in
-                    await transport.listen(at: listen) { state in
-                        // A callback that may not wait.
-                        Task(executorPreference: WorkerPool.shared) { await self.note(state) }
-                    } accepted: { stream in
-                        let (address, name) = (stream.address, stream.transport)
-                        arrivals.post(
-                            .accepted(
-                                stream.descriptor.release(), address: address, transport: name))
-                    }
-                }
-            }
-            for address in connect { dial(address, isFixed: true) }
+            for address in network.connect { fixed.insert(address) }
+            for address in fixed { dial(address) }
+            listen(in: &group)
             while !Task.isCancelled {
                 let arrived = await arrivals.next()
                 if arrived.isEmpty { break }
-                for arrival in arrived { take(arrival, in: &group) }
+                for arrival in arrived {
+                    take(arrival, in: &group)
+                    if case .listening = arrival { begun() }
+                }
             }
             group.cancelAll()
             for session in sessions.values { await session.end(.stopping) }
-            for case .accepted(let raw, _, _) in arrivals.drain() {
-                _ = FileDescriptor(owning: raw)  // closes it
+        }
+        forget()
+    }
+
+    private func listen(in group: inout DiscardingTaskGroup) {
+        guard let address = network.listen else { return arrivals.post(.listening(nil)) }
+        group.addTask { [transport, arrivals] in
+            await transport.listen(at: address) { state in
+                arrivals.post(.listening(state))
+            } accepted: { stream in
+                let (address, name) = (stream.address, stream.transport)
+                arrivals.post(
+                    .accepted(stream.descriptor.release(), address: address, transport: name))
             }
         }
+    }
+
+    /// When all tasks are gone: the next run finds nothing of this one but what was asked to be
+    /// dialled.
+    private func forget() {
+        for case .accepted(let raw, _, _) in arrivals.drain() {
+            _ = FileDescriptor(owning: raw)  // closes it
+        }
+        dialing = []
+        published = []
+        addressOf = [:]
+        listenState = nil
     }
 
     private(set) var dialing: Set<String> = []
@@ -91,6 +127,7 @@ actor Replicator {
         switch arrival {
         case .dial(let address):
             group.addTask { await self.keepConnected(to: address) }
+        case .listening(let state): note(state)
         case .accepted(let raw, let address, let transport):
             let descriptor = FileDescriptor(owning: raw)
             guard unproved.begin(address) else {
@@ -111,10 +148,11 @@ actor Replicator {
         }
     }
 
-    private func note(_ state: ListenState) {
+    private func note(_ state: ListenState?) {
         guard listenState != state else { return }  // it is tried again and again
         listenState = state
-        if case .waiting(let why) = state { context.diagnostics.warning("not listening: \(why)") }
+        listenChanges.fire(.members)
+        if case .waiting(let why)? = state { context.diagnostics.warning("not listening: \(why)") }
     }
 
     private func keepConnected(to address: String) async {
@@ -142,7 +180,7 @@ actor Replicator {
     /// While the device that was found at an address is connected some way, nobody dials it.
     private func waitWhileConnected(to address: String) async {
         guard let device = addressOf[address], registry.entries[device] != nil else { return }
-        for await _ in disconnects.updates(of: .members) {
+        for await _ in context.presence.updates(of: .members) {
             if registry.entries[device] == nil { return }
         }
     }
@@ -160,6 +198,7 @@ actor Replicator {
             published = Set(
                 await knownAddresses(of: membership).prefix(Self.publishedLimit))
             for address in published { dial(address) }
+            context.presence.fire(.members)  // names, too
         }
     }
 
@@ -170,7 +209,7 @@ actor Replicator {
             return try await context.reader.read { snapshot in
                 try devices.filter { $0 != snapshot.device }
                     .flatMap { try snapshot.profile(of: $0)?.addresses ?? [] }
-            }
+            }.filter(transport.mayDial)
         } catch {
             context.diagnostics.warning("addresses of members cannot be read: \(error)")
             return []

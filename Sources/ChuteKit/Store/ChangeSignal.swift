@@ -33,28 +33,42 @@ final class ChangeSignal: Sendable {
         let continuation: AsyncStream<Void>.Continuation
     }
 
-    private let waiters = Mutex<[UInt64: Waiter]>([:])
+    /// `nil` once it is closed.
+    private let waiters = Mutex<[UInt64: Waiter]?>([:])
     private let nextID = Atomic<UInt64>(0)
 
     /// One element now, and one after each commit that touched one of `topics`; many commits
-    /// can be one element. Ends when its task is cancelled or it is dropped.
+    /// can be one element. Ends when its task is cancelled, it is dropped or the signal is closed.
     func updates(of topics: Topics) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = nextID.add(1, ordering: .relaxed).newValue
         continuation.onTermination = { [weak self] _ in
-            self?.waiters.withLock { $0[id] = nil }
+            self?.waiters.withLock { $0?[id] = nil }
         }
-        waiters.withLock { $0[id] = Waiter(topics: topics, continuation: continuation) }
-        continuation.yield()
+        let isOpen = waiters.withLock { waiters in
+            waiters?[id] = Waiter(topics: topics, continuation: continuation)
+            return waiters != nil
+        }
+        if isOpen { continuation.yield() } else { continuation.finish() }
         return stream
     }
 
     func fire(_ topics: Topics) {
         guard !topics.isEmpty else { return }
         let due = waiters.withLock { waiters in
-            waiters.values.filter { !$0.topics.isDisjoint(with: topics) }.map(\.continuation)
+            (waiters ?? [:]).values.filter { !$0.topics.isDisjoint(with: topics) }
+                .map(\.continuation)
         }
         for continuation in due { continuation.yield() }
+    }
+
+    /// Ends all waiting, for good.
+    func close() {
+        let all = waiters.withLock { waiters in
+            defer { waiters = nil }
+            return (waiters ?? [:]).values.map(\.continuation)
+        }
+        for continuation in all { continuation.finish() }
     }
 }

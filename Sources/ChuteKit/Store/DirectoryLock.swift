@@ -1,4 +1,6 @@
 import ChuteSystem
+import Glibc
+import Synchronization
 
 /// The right to be the one engine of a directory, for as long as it exists.
 ///
@@ -8,28 +10,36 @@ import ChuteSystem
 public final class DirectoryLock: Sendable {
     /// The directory.
     public let directory: BytePath
-    private let file: FileDescriptor
+    private let file: Mutex<FileDescriptor?>
 
     static let name: BytePath = "chute.lock"
 
     /// Takes the lock; makes the directory (0700) where it does not exist.
     ///
-    /// Throws `heldElsewhere` where another engine has it, `file` where the directory cannot be
-    /// used or lies on a network file system.
+    /// Throws `heldElsewhere` where another engine has it, `networkFileSystem`, `notADirectory` or
+    /// `notWritable` where nobody can keep an engine there, `file` for what else fails.
     public init(_ directory: BytePath) throws {
         self.directory = directory
+        let opened: FileDescriptor?
         do throws(SystemError) {
             try Folder.make(directory, mode: 0o700)
             let folder = try Folder(at: directory)
-            guard try FileSystemReach.of(folder.descriptor) == .local else {
-                throw SystemError(code: 95, call: "statfs", path: directory)  // EOPNOTSUPP
+            if try FileSystemReach.of(folder.descriptor) == .local {
+                opened = try folder.open(Self.name, FileDescriptor.readWriteCreate, mode: 0o600)
+            } else {
+                opened = nil
             }
-            file = try folder.open(Self.name, FileDescriptor.readWriteCreate, mode: 0o600)
         } catch {
             throw ChuteError(
-                .file,
+                Self.code(of: error),
                 "the state folder \(directory) cannot be used; it must be writable and on a "
                     + "local disk", cause: error)
+        }
+        guard let file = opened else {
+            throw ChuteError(
+                .networkFileSystem,
+                "the state folder \(directory) lies on a network file system: it must be on a "
+                    + "local disk")
         }
         guard try file.tryLock() else {
             throw ChuteError(
@@ -38,6 +48,21 @@ public final class DirectoryLock: Sendable {
         }
         // What its last holder said of itself is over.
         try file.truncate(to: 0)
+        self.file = Mutex(file)
+    }
+
+    private static func code(of error: SystemError) -> ChuteError.Code {
+        if error.isUnwritable { return .notWritable }
+        return error.code == ENOTDIR || error.exists ? .notADirectory : .file
+    }
+
+    /// Gives the directory to whoever takes the lock next. The directory is not used through this
+    /// any more; doing it twice is doing it once.
+    func release() throws {
+        try file.withLock { file throws(SystemError) in
+            try file?.unlock()
+            file = nil
+        }
     }
 
     /// Whether an engine has the lock of a directory right now. Takes nothing.

@@ -35,6 +35,13 @@ public struct Store: Sendable {
         try await reader.read(body)
     }
 
+    /// Ends both, for good.
+    func close() async throws {
+        writer.prepareToClose()
+        await reader.close()
+        try await writer.close()
+    }
+
     /// Tells those who wait on `topics` to look again, after another process wrote.
     public func look(at topics: Topics) { writer.look(at: topics) }
 

@@ -1,5 +1,6 @@
 import ChuteSystem
 import Glibc
+import Synchronization
 
 /// The database of one device: changes, documents, receipts, what lies where.
 ///
@@ -8,7 +9,12 @@ import Glibc
 /// beside it. A transaction runs from its first to its last statement without suspension.
 actor StoreWriter {
     private let executor: QueueExecutor
-    private let connection: Connection
+    /// `nil` once it is closed.
+    private var opened: Connection?
+    /// Said before `close` comes to its turn: who waits for space waits no longer.
+    private let isClosing = Atomic<Bool>(false)
+    /// Held for as long as anybody can write here.
+    private let lock: DirectoryLock?
     private let key: DeviceKey
     let diagnostics: Diagnostics
     private var state: WritingState
@@ -27,18 +33,23 @@ actor StoreWriter {
     /// Opens or makes the database at `path`, which no other process may write schema to: the
     /// caller holds the lock. Blocks.
     ///
-    /// Throws `storeIsNewer` or `storeIsDamaged` and leaves the file as it is.
+    /// Throws `storeIsNewer` or `storeIsDamaged`, or what `check` does for a database that is there,
+    /// and leaves the file as it is.
     init(
-        path: BytePath, key: DeviceKey, sharedKey: SharedKey?, diagnostics: Diagnostics = .none
+        path: BytePath, key: DeviceKey, sharedKey: SharedKey?, diagnostics: Diagnostics = .none,
+        lock: DirectoryLock? = nil, check: (Connection) throws -> Void = { _ in }
     ) throws {
         executor = QueueExecutor(label: "chute.store")
         self.diagnostics = diagnostics
+        self.lock = lock
         self.key = key
         device = DeviceID(publicKey: key.spki)
         signal = ChangeSignal()
         do {
-            connection = try Connection(path: path, mode: .readWriteCreate)
+            let connection = try Connection(path: path, mode: .readWriteCreate)
+            opened = connection
             try Schema.check(connection)
+            try check(connection)
             try Self.configure(connection)
             try Schema.migrate(connection)
             try connection.execute("UPDATE presence SET connected = 0")
@@ -64,6 +75,28 @@ actor StoreWriter {
             """)
     }
 
+    private var connection: Connection {
+        get throws {
+            guard let opened, !isClosing.load(ordering: .acquiring) else { throw ChuteError.closed }
+            return opened
+        }
+    }
+
+    /// Ends writing for good: what runs ends first, what comes later throws `closed`. Whoever
+    /// waits on `updates` waits no longer. The directory's lock is free when it returns.
+    func close() throws {
+        opened = nil
+        // Whoever follows a collection looks anew, and finds the store closed.
+        feed.publish(.max, [:], isReset: true)
+        try lock?.release()
+    }
+
+    /// Says that `close` is about to be called.
+    nonisolated func prepareToClose() {
+        isClosing.store(true, ordering: .releasing)
+        signal.close()
+    }
+
     /// The space that this device is in, and who belongs to it.
     var space: SpaceID { state.space }
     var membership: Membership { state.membership }
@@ -77,13 +110,14 @@ actor StoreWriter {
     func write<Result: Sendable>(
         durable: Store.Durability = .now, _ body: @Sendable (Transaction) throws -> Result
     ) throws -> Result {
+        let connection = try connection
         if durable == .withNext { try connection.execute("PRAGMA synchronous = NORMAL") }
         defer {
-            if durable == .withNext { restoreDurability() }
+            if durable == .withNext { restoreDurability(connection) }
         }
         var done: Transaction.Committed?
         let followed = feed.collections
-        let result = try whenPossible {
+        let result = try whenPossible(connection) {
             let transaction = Transaction(
                 database: connection, key: key, state: state, now: Self.milliseconds(),
                 followed: followed)
@@ -118,7 +152,9 @@ actor StoreWriter {
     /// space, however long that is: a command can be stopped in the middle of asking, and a disk
     /// that others filled is no reason to end. `body` runs again each time. Throws what it meets
     /// when the task is cancelled meanwhile.
-    private func whenPossible<Result>(_ body: () throws -> Result) throws -> Result {
+    private func whenPossible<Result>(
+        _ connection: Connection, _ body: () throws -> Result
+    ) throws -> Result {
         var hasSaid = false
         while true {
             var hasBegun = false
@@ -129,6 +165,9 @@ actor StoreWriter {
                 }
             } catch let error as SQLiteError where !Task.isCancelled {
                 // What had begun was rolled back: nothing has happened.
+                if isClosing.load(ordering: .acquiring), error.isNoSpace || error.isBusy {
+                    throw ChuteError.closed
+                }
                 if error.isNoSpace {
                     if !hasSaid { diagnostics.warning("the store waits for space: \(error)") }
                     hasSaid = true
@@ -140,7 +179,7 @@ actor StoreWriter {
         }
     }
 
-    private func restoreDurability() {
+    private func restoreDurability(_ connection: Connection) {
         do { try connection.execute("PRAGMA synchronous = FULL") } catch {
             // Going on without would break the promise of every later commit.
             preconditionFailure("the database does not take synchronous = FULL: \(error)")

@@ -7,14 +7,39 @@ struct TCPTransport: StreamTransport {
     /// How many ports after the given one are tried; 0 for an address that was asked for.
     let portRange: Int
 
-    init(portRange: Int = 0) { self.portRange = portRange }
+    /// Whether this host and its links are all there is to it.
+    let isLocalOnly: Bool
+
+    init(portRange: Int = 0, isLocalOnly: Bool = false) {
+        self.portRange = portRange
+        self.isLocalOnly = isLocalOnly
+    }
+
+    /// Whether an address is dialled at all; `connect` throws where it is not.
+    func mayDial(_ address: String) -> Bool {
+        guard isLocalOnly else { return true }
+        do { try SocketAddress(address)?.checkIsLocal() } catch { return false }
+        return true
+    }
+
+    /// Throws `notLocal` for the other end of a connection, or the own address of a socket, that
+    /// this transport has nothing to do with.
+    private func check(_ address: SocketAddress?) throws {
+        guard isLocalOnly, !(address?.isOfThisLink ?? false) else { return }
+        throw ChuteError(
+            .notLocal,
+            "\(address?.description ?? "an unknown address") is beyond this host and link, which "
+                + "a development identity has nothing to do with")
+    }
 
     func connect(to address: String) async throws -> ConnectedStream {
         guard let socketAddress = SocketAddress(address) else {
             throw ChuteError(.invalid, "\(address) is not HOST:PORT")
         }
+        if isLocalOnly { try socketAddress.checkIsLocal() }
         let descriptor = try await Socket.connect(to: socketAddress)
         let peer = Socket.peerAddress(of: descriptor.raw) ?? socketAddress
+        try check(peer)
         return ConnectedStream(
             descriptor: descriptor, address: peer.description, transport: name)
     }
@@ -58,6 +83,7 @@ struct TCPTransport: StreamTransport {
         accepted: @Sendable (consuming ConnectedStream) -> Void
     ) async throws {
         let socket = try bind(address)
+        try check(socket.address)
         listening(.listening(socket.address.description))
         let raw = socket.descriptor.raw
         let readiness = try Readiness(descriptor: raw)
@@ -65,6 +91,7 @@ struct TCPTransport: StreamTransport {
         while await readiness.wait(.read) {
             do throws(SystemError) {
                 while let connection = try Socket.accept(raw) {
+                    guard isWelcome(connection.peer) else { continue }
                     let peer = connection.peer?.description ?? "unknown"
                     accepted(
                         ConnectedStream(
@@ -77,6 +104,11 @@ struct TCPTransport: StreamTransport {
                 listening(.listening(socket.address.description))
             }
         }
+    }
+
+    private func isWelcome(_ peer: SocketAddress?) -> Bool {
+        do { try check(peer) } catch { return false }
+        return true
     }
 
     private func bind(_ address: String) throws -> Socket.Listening {

@@ -163,6 +163,12 @@ extension FileDescriptor {
         throw .current("fcntl")
     }
 
+    /// Gives the lock back at once, also where a child that has not run its own program yet
+    /// shares the description. Calls `fcntl(F_OFD_SETLK)`.
+    package func unlock() throws(SystemError) {
+        _ = try retrying("fcntl") { chute_unlock_whole_file(raw) }
+    }
+
     /// Whether another open description has the lock. Calls `fcntl(F_OFD_GETLK)`.
     package func isLocked() throws(SystemError) -> Bool {
         let result = chute_whole_file_is_locked(raw)

@@ -4,17 +4,38 @@ extension SocketAddress {
     /// Whether it can be reached only from its own network: private, link-local and loopback
     /// addresses of RFC 1918, 3927, 4193 and 4291. Names are not.
     package var isPrivate: Bool {
-        let host = host.lowercased()
-        if host.contains(":") {
-            return host == "::1"
-                || ["fc", "fd", "fe8", "fe9", "fea", "feb"].contains { host.hasPrefix($0) }
-        }
-        let numbers = host.split(separator: ".").compactMap { UInt8($0) }
-        guard numbers.count == 4 else { return false }
-        switch (numbers[0], numbers[1]) {
-        case (10, _), (127, _), (192, 168), (169, 254), (172, 16...31): return true
+        if isOfThisLink { return true }
+        let bytes = numericBytes
+        guard bytes.count == 4 else { return bytes.first.map { $0 & 0xFE == 0xFC } ?? false }
+        switch (bytes[0], bytes[1]) {
+        case (10, _), (192, 168), (172, 16...31): return true
         default: return false
         }
+    }
+
+    /// Whether no router passes on what is sent to it: the loopback and link-local addresses of
+    /// RFC 1122, 3927 and 4291. Names are not, `localhost` neither: what it stands for is a file's
+    /// to say.
+    package var isOfThisLink: Bool {
+        let bytes = numericBytes
+        switch bytes.count {
+        case 4: return bytes[0] == 127 || (bytes[0], bytes[1]) == (169, 254)
+        case 16:
+            let isLoopback = bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
+            return isLoopback || (bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80)
+        default: return false
+        }
+    }
+
+    /// The address in bytes, an IPv4 address in IPv6 form as IPv4; none for a name.
+    private var numericBytes: [UInt8] {
+        var four = in_addr()
+        if inet_pton(AF_INET, host, &four) == 1 { return withUnsafeBytes(of: four, Array.init) }
+        var six = in6_addr()
+        guard inet_pton(AF_INET6, String(host.prefix { $0 != "%" }), &six) == 1 else { return [] }
+        let bytes = withUnsafeBytes(of: six, Array.init)
+        let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10..<12] == [0xFF, 0xFF]
+        return isMapped ? Array(bytes[12...]) : bytes
     }
 
     /// What one host has to itself: its IPv4 address, or the 64 bits of an IPv6 address that its

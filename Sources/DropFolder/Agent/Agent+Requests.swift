@@ -48,11 +48,11 @@ extension Agent {
             case .invite(let role, let uses, let seconds):
                 return try await invite(role, uses, seconds)
             case .revoke(let id):
-                return ["found": .bool(try await chute.store.write { try $0.revokeTicket(id) })]
+                return ["found": .bool(try await chute.revokeTicket(id))]
             case .join(let text): return try await join(text)
             case .leave(let isForced): return try await leave(isForced: isForced)
             case .remove(let device):
-                try await chute.store.write { try $0.removeMember(device) }
+                try await chute.remove(device)
                 return [:]
             case .redeliver(let target): return try await redeliver(target)
             case .retract(let target): return try await retract(target)
@@ -67,12 +67,9 @@ extension Agent {
     }
 
     private func invite(_ role: Role, _ uses: Int, _ seconds: Int64) async throws -> Fields {
-        let addresses = try await ticketAddresses()
-        let ticket = try await chute.store.write {
-            try $0.makeTicket(
-                role: role, uses: uses, lifetimeSeconds: UInt64(max(1, seconds)),
-                addresses: addresses)
-        }
+        let ticket = try await chute.invite(
+            role: role, uses: uses, lifetime: .seconds(max(1, seconds)),
+            addresses: try await ticketAddresses())
         return [
             "ticket": .string(ticket.description), "id": .string(ticket.id),
             "expires": .integer(Int64(clamping: ticket.expires)),
@@ -134,23 +131,18 @@ extension Agent {
     /// Leaves the space. Refused for its only owner while others are in it, unless forced: nobody
     /// could admit or remove anybody from then on.
     private func leave(isForced: Bool) async throws -> Fields {
-        try await chute.store.write { transaction in
-            let space = try transaction.space()
-            let members = try transaction.members()
-            let others = members.filter { $0.id != transaction.device }
-            let isOwner = members.contains { $0.id == transaction.device && $0.role == .owner }
-            if isOwner, !others.isEmpty, !others.contains(where: { $0.role == .owner }), !isForced {
-                throw ChuteError(
-                    .notAllowed,
-                    "this device is the only owner of a space with others, and nobody could invite "
-                        + "or remove anybody without it: make another one an owner (`chute invite "
-                        + "--role owner` here, and the ticket there), or say `chute leave --force`")
-            }
-            try transaction.leaveSpace()
+        do {
+            let left = try await chute.leave(isForced: isForced)
             return [
-                "space": .optional((space?.description).map { .string($0) }),
-                "members": .integer(Int64(others.count)),
+                "space": .optional((left.space?.description).map { .string($0) }),
+                "members": .integer(Int64(left.otherCount)),
             ]
+        } catch let error as ChuteError where error.code == .onlyOwner {
+            throw ChuteError(
+                .notAllowed,
+                "this device is the only owner of a space with others, and nobody could invite "
+                    + "or remove anybody without it: make another one an owner (`chute invite "
+                    + "--role owner` here, and the ticket there), or say `chute leave --force`")
         }
     }
 

@@ -27,8 +27,8 @@ package final class Agent: Sendable {
         _ lock: DirectoryLock, home: Home, configuration: Configuration, isMoved: Bool, log: Log
     ) async throws -> Agent {
         let chute = try await Chute.open(
-            lock, identity: try identity(configuration), isMoved: isMoved,
-            network: network(configuration), diagnostics: diagnostics(log))
+            lock, identity: try identity(configuration), mayChangeIdentity: true,
+            isMoved: isMoved, network: network(configuration), diagnostics: diagnostics(log))
         let folders = try await AgentFolders(configuration, chute, log: log)
         try await folders.restOthers(chute)
         return try Agent(chute, home, configuration, folders, log)

@@ -34,6 +34,29 @@ struct KeptFilesTests {
         }
     }
 
+    @Test func `what replication was stopped before is hashed after its next start`() async throws {
+        try await withTwoEngines { one, _ in
+            let document = try await one.share(photo, as: "photo")
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            let kept = KeptFiles(
+                reader: one.chute.store.reader, roots: one.chute.roots, diagnostics: .none)
+            chmod(try #require(one.files.appending("photo").string), 0o640)
+            #expect(try await kept.areKept([id]) == [false])
+            let stopped = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                await kept.run()
+            }
+            await stopped.value
+            #expect(try await kept.areKept([id]) == [false])
+            let running = Task { await kept.run() }
+            try await eventually(within: .seconds(10), "it was hashed") {
+                try await kept.areKept([id]) == [true]
+            }
+            running.cancel()
+            await running.value
+        }
+    }
+
     @Test func `what was edited, replaced or removed is not confirmed`() async throws {
         try await withTwoEngines { one, two in
             var ids: [AttachmentID] = []

@@ -38,6 +38,7 @@ struct ReplacedSessionTests {
             roots: own.chute.roots, fetcher: own.chute.fetcher,
             keptFiles: KeptFiles(
                 reader: own.chute.store.reader, roots: own.chute.roots, diagnostics: .none),
+            presence: own.chute.context.presence, local: own.chute.context.local,
             diagnostics: .none)
         let address = try await peer.address()
 

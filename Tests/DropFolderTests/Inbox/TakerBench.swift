@@ -30,7 +30,7 @@ struct TakerBench {
         self.target = target ?? top.appending("done")
         let path = top.appending("inbox")
         chute = try await Chute.open(
-            top.appending("home"), network: .init(listen: nil, isPortFixed: true, connect: []))
+            identity: .paired, persistenceDirectory: top.appending("home"), network: .offline)
         let folder = try FolderRoot.establish(at: path, use: .init(.inbox, space: nil))
         record = try await chute.store.write { transaction in
             let root = try transaction.registerRoot(

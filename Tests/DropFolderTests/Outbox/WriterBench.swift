@@ -30,7 +30,7 @@ final class WriterBench: Sendable {
         change(&settings)
         self.settings = settings
         chute = try await Chute.open(
-            top.appending("state"), network: .init(listen: nil, isPortFixed: true, connect: []))
+            identity: .paired, persistenceDirectory: top.appending("state"), network: .offline)
         let folder = try FolderRoot.establish(at: outbox, use: .init(.outbox, space: nil))
         let path = outbox
         let record = try await chute.store.write { transaction in

@@ -13,8 +13,8 @@ struct ReadOnlyFolderTests {
             try await withTmpfs("size=4m") { point in
                 try makeReadOnly(point)
                 let chute = try await Chute.open(
-                    top.appending("state"),
-                    network: .init(listen: nil, isPortFixed: true, connect: []))
+                    identity: .paired, persistenceDirectory: top.appending("state"),
+                    network: .offline)
                 var configuration = Configuration()
                 configuration.folders = [FolderSettings(collection: "c", inbox: point)]
                 let log = Log(showsPriority: false)

@@ -1,0 +1,68 @@
+import ChuteSystem
+
+/// Talking to others.
+extension Chute {
+    /// Whether it replicates: from `startSync` or `run` on until that stops or fails.
+    public var isSyncActive: Bool { sync.isOn }
+
+    /// Replicates and fetches from now on, until `stopSync` or `close`. Returns once listening was
+    /// tried (`listenState`) and dialling has begun; a call while it is on changes nothing.
+    ///
+    /// Members are told where this device listens, so that they find it again; what it publishes
+    /// of itself beside that (`DeviceProfile`) stays as it is, under its short id without a name.
+    ///
+    /// Works any number of times. Where the store fails, replication ends, which `diagnostics` is
+    /// told, `isSyncActive` is false, and the next start tries again; what is on disk is whole.
+    ///
+    /// Throws `closed`, `alreadySyncing` while `run` runs, what failed before it had begun, and
+    /// `CancellationError` for a task that was cancelled before the call, which then did nothing.
+    public func startSync() async throws { try await sync.start() }
+
+    /// Ends replication, also that of `run`, which then returns. No connection and no task of it is
+    /// left when this returns, within a second or so; local work goes on. Not undone by a cancel.
+    public func stopSync() async { await sync.stop() }
+
+    /// Replicates and fetches until the task is cancelled, `stopSync` or `close`: `startSync` for
+    /// whoever has a task for it, and says itself where this device is (`Transaction.publish`).
+    ///
+    /// Throws where the store fails: then nothing is certain but what is on disk, and a new start
+    /// finds that. Throws `closed`, and `alreadySyncing` where replication is on.
+    public func run() async throws { try await sync.run() }
+
+    /// How listening goes; `nil` before it was tried, where nothing listens, and while replication
+    /// is off.
+    public var listenState: ListenState? { get async { await replicator.listenState } }
+
+    /// What is transferred right now.
+    public func transfers() -> [TransferStatus] { fetcher.progress.all() }
+
+    /// What is wanted and no connected device is known to have, or may have.
+    public func stalledFetches() async -> [AttachmentID] { await fetcher.stalled() }
+
+    /// What was fetched since the last call, at least one; empty once the task is cancelled or the
+    /// engine closed. One caller at a time. Not synced: that is for whoever publishes it.
+    public func fetched() async -> [FetchOutcome] { await fetcher.outcomes.next() }
+
+    /// Makes files below `path` servable and fetchable, for as long as its mark is there.
+    ///
+    /// `mark` is what the folder's `.chute/id` says; empty for a folder that cannot bear one.
+    /// `isKept`: nobody but the user takes files out of it, so that other devices may rely on
+    /// what lies there (see `keepers`).
+    public func attach(root: Int64, path: BytePath, mark: [UInt8], isKept: Bool) {
+        roots.attach(root, path: path, mark: mark, isKept: isKept)
+    }
+
+    /// Stops using a root. Nothing in it is touched.
+    public func detach(root: Int64) { roots.detach(root) }
+
+    /// Asks `devices` whether they have these attachments, at most 1024, whole in a kept folder
+    /// now, and who says so.
+    ///
+    /// Who is not connected, or does not answer within 10 s, does not. Nor does who has to hash a
+    /// file first, which the question sets going: ask again.
+    public func keepers(
+        of attachments: [AttachmentID], among devices: Set<DeviceID>
+    ) async -> [AttachmentID: Set<DeviceID>] {
+        await replicator.keepers(of: attachments, among: devices)
+    }
+}
