@@ -235,7 +235,7 @@ void chute_keep_heap_small(void) {
 #define REFUSE(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), \
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
 
-// No connections, and no hand on other processes. Another architecture's numbers end the program.
+// No connections, no hand on other processes, no way out of the group. Another architecture's numbers end the program.
 static struct sock_filter refused_calls[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CHUTE_ARCHITECTURE, 1, 0),
@@ -245,7 +245,7 @@ static struct sock_filter refused_calls[] = {
     BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),  // x32
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 #endif
-    REFUSE(socket), REFUSE(io_uring_setup), REFUSE(kill), REFUSE(pidfd_send_signal),
+    REFUSE(setsid), REFUSE(setpgid), REFUSE(socket), REFUSE(io_uring_setup), REFUSE(kill), REFUSE(pidfd_send_signal),
     REFUSE(ptrace), REFUSE(process_vm_readv), REFUSE(process_vm_writev),
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 };
@@ -264,6 +264,7 @@ static int become_limited(const char *path, char *const arguments[], char *const
     const int streams[3], const struct chute_limits *limits, pid_t parent) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return errno;
     if (getppid() != parent) return ECHILD;
+    if (setpgid(0, 0) < 0) return errno;
     struct sigaction action = {.sa_handler = SIG_DFL};
     for (int signal = 1; signal < NSIG; signal++) sigaction(signal, &action, NULL);
 
@@ -322,6 +323,7 @@ int chute_await_end(int pidfd, int cancel, int milliseconds) {
     if (count <= 0) return count;
     return watched[0].revents ? 1 : 2;
 }
+void chute_end_group(pid_t child) { kill(-child, SIGKILL); }
 int chute_reap(pid_t child, int *status, int64_t *microseconds) {
     struct rusage used;
     if (wait4(child, status, 0, &used) < 0) return -1;

@@ -71,12 +71,14 @@ struct chute_limits {
     uint64_t file_size;      // bytes of each file that it writes
     uint64_t descriptors;
 };
-// Starts the program at `path` with those three descriptors and no others; its id, else -1 with
-// errno set. Nothing of it outlives the calling thread.
+// Starts the program at `path` with those three descriptors and no others, as the leader of a
+// process group; its id, else -1 with errno set. Nothing of it outlives the calling thread.
 pid_t chute_start_limited(const char *path, char *const arguments[], char *const environment[],
     int input, int output, int error, const struct chute_limits *limits);
 // Waits for a child, at most `milliseconds` (-1: without end) and until `cancel` can be read; 1
 // ended (not reaped), 0 time is up, 2 cancelled.
 int chute_await_end(int pidfd, int cancel, int milliseconds);
+// Kills a child that is not reaped, ended or not, and all that it started.
+void chute_end_group(pid_t child);
 // Reaps a child: its wait status, and processor time in microseconds.
 int chute_reap(pid_t child, int *status, int64_t *microseconds);

@@ -28,8 +28,8 @@ package struct LimitedRun: Hashable, Sendable {
     ///
     /// `input` and `output` are its standard streams, kept open by the caller until this returns
     /// or throws; without `output` what it writes there is captured, up to the limit of a file. When the task is cancelled, `CancellationError` comes at
-    /// once where it did not start yet, else as soon as the program is killed and reaped: no
-    /// process is ever left. Throws `SystemError` where it cannot be started. Calls `vfork`,
+    /// once where it did not start yet, else as soon as the program is killed and reaped. Nor is
+    /// anything left that the program started: it cannot leave the process group that it leads. Throws `SystemError` where it cannot be started. Calls `vfork`,
     /// `setrlimit`, `prctl`, `execve`, `pidfd_open` and `wait4`.
     package static func run(
         _ path: BytePath, _ arguments: [BytePath], environment: ProcessEnvironment,
@@ -133,11 +133,11 @@ private final class LimitedJob: Sendable {
         do {
             isInTime = try awaitEnd(of: child)
         } catch {
-            _ = kill(child, SIGKILL)
+            chute_end_group(child)
             _ = try reap(child)
             throw error
         }
-        if !isInTime { _ = kill(child, SIGKILL) }
+        chute_end_group(child)
         let (end, processorTime) = try reap(child)
         return LimitedRun(
             end: isInTime ? Self.reason(end, processorTime, limits) : .timeIsUp,

@@ -109,6 +109,36 @@ struct LimitedRunTests {
         #expect(String(decoding: run.error, as: UTF8.self).contains("Permission denied"))
     }
 
+    @Test(arguments: [
+        BytePath("exit 0"), "wait", "set -m; setsid /bin/sleep 1000 & wait", "exec /bin/sleep 1000",
+    ])
+    func `a program that the program started does not outlive it: a sleep was left`(
+        script: BytePath
+    ) async throws {
+        try await withTemporaryDirectory { folder in
+            let mark = folder.appending("mark")
+            let run = try await Self.run(
+                BytePath(bytes: Array("/bin/sleep 1000 & echo $! >\(mark); ".utf8) + script.bytes),
+                Self.limits { $0.time = .milliseconds(500) },
+                environment: ["PATH": "/bin:/usr/bin"])
+            #expect([.exited(0), .timeIsUp].contains(run.end))
+            let number = try Self.number(in: mark)
+            // It is reaped by the system, which may take a moment.
+            try await eventually("the sleep is gone") { Self.isGone(number) }
+        }
+    }
+
+    /// Whether a process has ended, reaped or not.
+    private static func isGone(_ number: Int32) -> Bool {
+        do throws(SystemError) {
+            let file = try FileDescriptor.open(BytePath("/proc/\(number)/stat"), O_RDONLY)
+            let text = String(decoding: try file.read(count: 4096, at: 0), as: UTF8.self)
+            return text.contains(") Z ")
+        } catch {
+            return true
+        }
+    }
+
     @Test(.serialized, arguments: [false, true])
     func `a cancelled run is over and leaves no process, begun or not`(waits: Bool) async throws {
         let executor = QueueExecutor(label: "chute.test.cancelled")
