@@ -71,8 +71,15 @@ public final class Chute: Sendable {
         if let sharedKey { try await store.write { try $0.enter(sharedKey) } }
         let reader = try StoreReader(path: path, device: store.device)
         let roots = Roots()
+        let blobs = try await BlobFolder.open(
+            in: lock.directory, store: store, reader: reader, roots: roots,
+            diagnostics: diagnostics)
         let fetcher = Fetcher(
-            store: store, reader: reader, roots: roots, diagnostics: diagnostics)
+            store: store, reader: reader, roots: roots, blobsRoot: blobs.root,
+            diagnostics: diagnostics)
+        let attachments = AttachmentStore(
+            blobs: blobs, store: store, reader: reader, roots: roots, fetcher: fetcher,
+            diagnostics: diagnostics)
         let instance = SecretBytes.random(count: 8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let context = SessionContext(
             store: store, reader: reader, tls: try TLSContext(key: key), instance: instance,
@@ -80,7 +87,8 @@ public final class Chute: Sendable {
             keptFiles: KeptFiles(reader: reader, roots: roots, diagnostics: diagnostics),
             diagnostics: diagnostics)
         return Chute(
-            store: Store(writer: store, reader: reader), roots: roots, fetcher: fetcher,
+            store: Store(writer: store, reader: reader, attachments: attachments), roots: roots,
+            fetcher: fetcher,
             replicator: Replicator(
                 context: context, listen: network.listen, isPortFixed: network.isPortFixed,
                 connect: network.connect),
@@ -108,6 +116,7 @@ public final class Chute: Sendable {
             group.addTask { await self.replicator.run() }
             group.addTask { await self.keptFiles.run() }
             group.addTask { try await self.fetcher.run() }
+            group.addTask { try await self.store.attachments.blobs.upkeep() }
             defer { group.cancelAll() }
             try await group.next()
         }

@@ -35,8 +35,28 @@ public struct ChuteError: Error, Sendable, CustomStringConvertible {
         public static let wrongDevice = Code("wrong-device")
         /// This device is in a space with others already.
         public static let alreadyInSpace = Code("already-in-space")
-        /// No such document, member or ticket.
+        /// No such document, member, ticket or file.
         public static let notFound = Code("not-found")
+        /// The file may not be read, written or removed.
+        public static let permission = Code("permission")
+        /// A folder, link, pipe, socket or device: only regular files are taken.
+        public static let notRegularFile = Code("not-regular-file")
+        /// The disk is full.
+        public static let noSpace = Code("no-space")
+        /// The quota of the user, or the limit of the engine, is reached.
+        public static let overQuota = Code("over-quota")
+        /// The file is being written: its bytes were never the same from start to end.
+        public static let changing = Code("changing")
+        /// More bytes than were allowed.
+        public static let tooLarge = Code("too-large")
+        /// Something has that name already; it was left as it is.
+        public static let alreadyExists = Code("already-exists")
+        /// The bytes are not on this device, or not any more.
+        public static let absent = Code("absent")
+        /// Bytes that are not those that their name says.
+        public static let hashMismatch = Code("hash-mismatch")
+        /// The engine was closed.
+        public static let closed = Code("closed")
     }
 
     /// Why.

@@ -4,6 +4,7 @@
 public struct Store: Sendable {
     let writer: StoreWriter
     let reader: StoreReader
+    let attachments: AttachmentStore
 
     /// The device whose store this is.
     public var device: DeviceID { writer.device }

@@ -35,6 +35,9 @@ public struct Want: Hashable, Sendable {
     /// How much of it.
     public let part: Part
 
+    /// Whether both are fetched into one staged file.
+    func hasFile(of other: Want?) -> Bool { root == other?.root && path == other?.path }
+
     /// How much of an attachment is fetched.
     public enum Part: Int, Sendable {
         /// All of it.
