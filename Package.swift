@@ -33,7 +33,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "ChuteKit", dependencies: ["ChuteSystem"], exclude: ["Documentation.docc"],
+            name: "ChuteKit", dependencies: ["ChuteSystem"], exclude: ["Documentation.docc", "PublicAPI.txt"],
             swiftSettings: strict),
         .target(
             name: "DropFolder", dependencies: ["ChuteKit", "ChuteSystem"],
@@ -41,6 +41,10 @@ let package = Package(
         .executableTarget(
             name: "chute", dependencies: ["DropFolder", "ChuteKit", "ChuteSystem"],
             path: "Sources/ChuteCommand", swiftSettings: strict),
+
+        .executableTarget(
+            name: "StoreBenchmark", dependencies: ["ChuteKit", "CSQLite"],
+            path: "Benchmarks/StoreBenchmark", swiftSettings: strict),
 
         .target(
             name: "TestSupport", dependencies: ["ChuteKit", "ChuteSystem"],

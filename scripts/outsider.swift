@@ -21,7 +21,7 @@ struct Outsider {
                 seed: name, in: "pics",
                 fields: ["token": .attachment(AttachmentToken(id: attachment))])
         }
-        let (found, locations) = try await engine.reader.read { snapshot in
+        let (found, locations) = try await engine.store.read { snapshot in
             let found = try snapshot.document(document.id, in: "pics")
             return (found, try snapshot.locations(of: attachment))
         }

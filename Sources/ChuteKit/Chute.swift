@@ -35,6 +35,7 @@ public final class Chute: Sendable {
     public let store: Store
     let roots: Roots
     let fetcher: Fetcher
+    let attachments: AttachmentStore
     private let replicator: Replicator
     private let keptFiles: KeptFiles
     private let lock: DirectoryLock
@@ -87,8 +88,8 @@ public final class Chute: Sendable {
             keptFiles: KeptFiles(reader: reader, roots: roots, diagnostics: diagnostics),
             diagnostics: diagnostics)
         return Chute(
-            store: Store(writer: store, reader: reader, attachments: attachments), roots: roots,
-            fetcher: fetcher,
+            store: Store(writer: store, reader: reader, attachments: attachments),
+            attachments: attachments, roots: roots, fetcher: fetcher,
             replicator: Replicator(
                 context: context, listen: network.listen, isPortFixed: network.isPortFixed,
                 connect: network.connect),
@@ -98,10 +99,11 @@ public final class Chute: Sendable {
     static let databaseName = "chute.db"
 
     private init(
-        store: Store, roots: Roots, fetcher: Fetcher,
+        store: Store, attachments: AttachmentStore, roots: Roots, fetcher: Fetcher,
         replicator: Replicator, keptFiles: KeptFiles, lock: DirectoryLock
     ) {
         self.store = store
+        self.attachments = attachments
         self.roots = roots
         self.fetcher = fetcher
         self.replicator = replicator
@@ -116,7 +118,7 @@ public final class Chute: Sendable {
             group.addTask { await self.replicator.run() }
             group.addTask { await self.keptFiles.run() }
             group.addTask { try await self.fetcher.run() }
-            group.addTask { try await self.store.attachments.blobs.upkeep() }
+            group.addTask { try await self.attachments.blobs.upkeep() }
             defer { group.cancelAll() }
             try await group.next()
         }

@@ -14,7 +14,8 @@ package final class TestEngine: Sendable {
     /// What the engine said.
     package final class LogLines: Sendable {
         private let lines = Mutex<[String]>([])
-        func add(_ line: String) { lines.withLock { $0.append(line) } }
+        package init() {}
+        package func add(_ line: String) { lines.withLock { $0.append(line) } }
         package var all: [String] { lines.withLock { $0 } }
     }
 

@@ -173,6 +173,7 @@ extension BlobFolder {
                     Location(root: root, path: name, fingerprint: fingerprint, isOwned: true),
                     of: attachment, layer: layer)
                 try transaction.unwant(attachment, inRoot: root)
+                try transaction.acknowledge(attachment)
                 if pinning { try transaction.pin(attachment, .movedIn) }
             }
         }

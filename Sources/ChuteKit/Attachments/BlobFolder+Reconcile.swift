@@ -21,9 +21,7 @@ extension BlobFolder {
         let missing = known.filter { !names.contains($0.location.path) }
         if !missing.isEmpty || hasWants {
             try await store.write { transaction in
-                for blob in missing {
-                    try transaction.removeLocation(root: root, path: blob.location.path)
-                }
+                for blob in missing { try transaction.forget(blob) }
                 // Who wanted them is gone; what was fetched of them stays for the next one.
                 try transaction.unwant(inRoot: root)
             }
@@ -59,6 +57,7 @@ extension BlobFolder {
                         Location(
                             root: root, path: name, fingerprint: fingerprint, isOwned: true),
                         of: attachment, layer: summary.layer)
+                    try transaction.acknowledge(attachment)
                 }
             case .hashed, .unreadable: try setAside(name)
             }

@@ -81,8 +81,7 @@ extension BlobFolder {
     }
 
     private func forget(_ blob: Snapshot.Blob) async throws {
-        let root = root
-        try await store.write { try $0.removeLocation(root: root, path: blob.location.path) }
+        try await store.write { try $0.forget(blob) }
     }
 
     /// Moves a file out of the way, for a person to look at.

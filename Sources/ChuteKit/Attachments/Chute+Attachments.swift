@@ -2,8 +2,6 @@ import ChuteSystem
 
 /// Upkeep of attachments. Anyone may call these, also while nothing is shared.
 extension Chute {
-    private var attachments: AttachmentStore { store.attachments }
-
     /// Keeps an attachment from garbage collection, whether or not a document names it and
     /// whether or not its bytes are here. Durable when it returns.
     public func pin(_ token: AttachmentToken) async throws {

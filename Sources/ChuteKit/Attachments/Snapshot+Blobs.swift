@@ -78,24 +78,16 @@ extension Snapshot {
     }
 
     /// The devices that delivered a document that names these bytes and still have them, and
-    /// those that wrote one.
+    /// those that alone may write one.
     func knownHolders(of attachment: AttachmentID) throws -> Set<DeviceID> {
-        let key = (attachment.digest.bytes, attachment.byteCount)
-        let delivered = try database.prepare(
-            """
-            SELECT DISTINCT r.device FROM tokens t JOIN documents d
-            ON d.collection = t.collection AND d.id = t.document
-            JOIN receipts r ON r.document = d.id AND r.version = d.change
-            WHERE t.digest = ? AND t.length = ? AND r.state = 0 AND r.removed = 0
-            """
-        ).all(key.0, key.1) { DeviceID(bytes: $0.bytes(0)) }
         let writers = try database.prepare(
             """
             SELECT DISTINCT d.origin FROM tokens t JOIN documents d
             ON d.collection = t.collection AND d.id = t.document
-            WHERE t.digest = ? AND t.length = ? AND d.hidden = 0 AND d.body IS NOT NULL
+            WHERE t.digest = ? AND t.length = ? AND d.origin IS NOT NULL AND d.hidden = 0
+            AND d.body IS NOT NULL
             """
-        ).all(key.0, key.1) { DeviceID(bytes: $0.bytes(0)) }
-        return Set((delivered + writers).compactMap(\.self)).subtracting([device])
+        ).all(attachment.digest.bytes, attachment.byteCount) { DeviceID(bytes: $0.bytes(0)) }
+        return try holders(of: attachment).union(writers.compactMap(\.self)).subtracting([device])
     }
 }

@@ -41,6 +41,15 @@ extension Transaction {
         ) { _ in true } ?? false
     }
 
+    /// Forgets a blob whose file is gone or damaged, and takes back that the bytes are here where
+    /// no other file has them.
+    func forget(_ blob: Blob) throws {
+        try removeLocation(root: blob.location.root, path: blob.location.path)
+        if try locations(of: blob.attachment).isEmpty {
+            try takeBackAcknowledgement(of: blob.attachment)
+        }
+    }
+
     /// Forgets what lies below blob folders that are not this one: they are gone.
     func forgetBlobRoots(except root: Int64, role: String) throws {
         try database.prepare(

@@ -13,9 +13,9 @@ extension DocumentCollection {
     public func newAttachment(
         path: BytePath, metadata: [String: String] = [:], mode: AttachmentImportMode = .copy
     ) async throws -> Attachment {
-        try check(metadata)
-        return store.attachments.attachment(
-            try await store.attachments.blobs.take(path, mode: mode), metadata)
+        let attachments = try check(metadata)
+        return attachments.attachment(
+            try await attachments.blobs.take(path, mode: mode), metadata)
     }
 
     /// Takes in bytes. Throws `noSpace`, `overQuota`, `tooLarge` for metadata of over 64 KiB,
@@ -23,9 +23,9 @@ extension DocumentCollection {
     public func newAttachment(
         bytes: [UInt8], metadata: [String: String] = [:]
     ) async throws -> Attachment {
-        try check(metadata)
-        return store.attachments.attachment(
-            try await store.attachments.blobs.take(bytes), metadata)
+        let attachments = try check(metadata)
+        return attachments.attachment(
+            try await attachments.blobs.take(bytes), metadata)
     }
 
     /// Takes in bytes as they come, in chunks of any size: the next is asked for when the last
@@ -36,15 +36,15 @@ extension DocumentCollection {
     public func newAttachment<Chunks: AsyncSequence>(
         stream: Chunks, metadata: [String: String] = [:]
     ) async throws -> Attachment where Chunks.Element == [UInt8] {
-        try check(metadata)
-        return store.attachments.attachment(
-            try await store.attachments.blobs.take(stream), metadata)
+        let attachments = try check(metadata)
+        return attachments.attachment(
+            try await attachments.blobs.take(stream), metadata)
     }
 
     /// Before any byte is read: what would be refused at the end.
-    private func check(_ metadata: [String: String]) throws {
+    private func check(_ metadata: [String: String]) throws -> AttachmentStore {
         try checkName()
-        try store.attachments.checkOpen()
+        let attachments = try store.attachments
         let count = metadata.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard count <= AttachmentToken.metadataLimit else {
             throw ChuteError(
@@ -52,5 +52,6 @@ extension DocumentCollection {
                 "metadata of \(count) bytes: an attachment takes at most "
                     + "\(AttachmentToken.metadataLimit); put more into fields of the document")
         }
+        return attachments
     }
 }

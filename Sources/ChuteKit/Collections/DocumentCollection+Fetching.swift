@@ -70,8 +70,7 @@ extension DocumentCollection {
         to token: AttachmentToken, priority: FetchPriority
     ) throws -> FetchSubscription {
         try checkName()
-        try store.attachments.checkOpen()
         return FetchSubscription(
-            token, priority: priority, service: store.attachments.fetches)
+            token, priority: priority, service: try store.attachments.fetches)
     }
 }

@@ -14,11 +14,15 @@ public struct DocumentCollection: Sendable {
     /// Throws `invalid` for a name that no application may use. Each operation begins with it.
     func checkName() throws {
         guard (1...255).contains(name.utf8.count), name.utf8.first != UInt8(ascii: "_") else {
-            throw ChuteError(
-                .invalid,
-                "\"\(name)\" is no name of a collection: 1 to 255 bytes, not beginning with an "
-                    + "underscore, which is reserved")
+            throw Self.invalidName(name)
         }
+    }
+
+    static func invalidName(_ name: String) -> ChuteError {
+        ChuteError(
+            .invalid,
+            "\"\(name)\" is no name of a collection: 1 to 255 bytes, not beginning with an "
+                + "underscore, which is reserved")
     }
 }
 

@@ -56,14 +56,18 @@ struct Change: Hashable, Sendable {
         self.version = version
         self.seed = seed
         self.body = body
-        var entries: [Int: CBOR] = [
-            Key.kind: .unsigned(kind.rawValue), Key.author: .bytes(author.digest.bytes),
-            Key.counter: .unsigned(counter), Key.stamp: .unsigned(stamp.rawValue),
-            Key.collection: .text(collection), Key.document: .bytes(document.bytes),
-        ]
-        if let body { entries[Key.body] = body }
-        if version > 0 { entries[Key.version] = .unsigned(version) }
-        if let seed { entries[Key.seed] = .bytes(seed.bytes) }
+        var entries: [CBOR.Entry] = []
+        entries.reserveCapacity(9)
+        func add(_ key: Int, _ value: CBOR) { entries.append(.init(key: .int(key), value: value)) }
+        add(Key.kind, .unsigned(kind.rawValue))
+        add(Key.author, .bytes(author.digest.bytes))
+        add(Key.counter, .unsigned(counter))
+        add(Key.stamp, .unsigned(stamp.rawValue))
+        add(Key.collection, .text(collection))
+        add(Key.document, .bytes(document.bytes))
+        if let body { add(Key.body, body) }
+        if version > 0 { add(Key.version, .unsigned(version)) }
+        if let seed { add(Key.seed, .bytes(seed.bytes)) }
         bytes = CBOR.map(entries).encoded()
         hash = Digest(hashing: bytes)
     }
@@ -96,6 +100,18 @@ struct Change: Hashable, Sendable {
         self.bytes = bytes
         hash = Digest(hashing: bytes)
         try checkOwnership()
+        try checkMerging()
+    }
+
+    /// Whether it is merged with others about its document.
+    var isMerged: Bool { kind == .fields || kind == .remove }
+
+    private func checkMerging() throws(WireError) {
+        guard isMerged else { return }
+        guard collection.utf8.first != UInt8(ascii: "_") else {
+            throw .malformed("a document that anybody may write, in a collection of the engine")
+        }
+        if kind == .fields { _ = try FieldWrites(cbor: body) }
     }
 
     /// An owned document's id says who may write it: nobody can speak for another's.

@@ -35,6 +35,10 @@ public struct ChuteError: Error, Sendable, CustomStringConvertible {
         public static let wrongDevice = Code("wrong-device")
         /// This device is in a space with others already.
         public static let alreadyInSpace = Code("already-in-space")
+        /// There is a document of this id already, or something has that name: it was left.
+        public static let alreadyExists = Code("already-exists")
+        /// A document, an attachment or its metadata is over its limit.
+        public static let tooLarge = Code("too-large")
         /// No such document, member, ticket or file.
         public static let notFound = Code("not-found")
         /// The file may not be read, written or removed.
@@ -47,10 +51,6 @@ public struct ChuteError: Error, Sendable, CustomStringConvertible {
         public static let overQuota = Code("over-quota")
         /// The file is being written: its bytes were never the same from start to end.
         public static let changing = Code("changing")
-        /// More bytes than were allowed.
-        public static let tooLarge = Code("too-large")
-        /// Something has that name already; it was left as it is.
-        public static let alreadyExists = Code("already-exists")
         /// The bytes are not on this device, or not any more.
         public static let absent = Code("absent")
         /// Bytes that are not those that their name says.

@@ -78,6 +78,21 @@ public struct DocumentID: Hashable, Comparable, Sendable, CustomStringConvertibl
 
     init(_ digest: Digest) { bytes = digest.bytes }
 
+    /// An id of letters that are known to be few enough.
+    init(text: [UInt8]) { bytes = text }
+
+    /// The id that is this text as UTF-8; `nil` for none or more than 128 bytes.
+    public init?(_ text: String) { self.init(bytes: text.utf8) }
+
+    /// The text of an id that is text without control characters; `nil` for any other, such as
+    /// the hashes that documents of one writer are named by.
+    public var string: String? {
+        guard let text = String(validating: bytes, as: UTF8.self),
+            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else { return nil }
+        return text
+    }
+
     /// Hexadecimal digits of all bytes.
     public var description: String { Hexadecimal.text(bytes) }
 

@@ -25,6 +25,14 @@ public indirect enum Value: Hashable, Sendable {
     public var string: String? { if case .string(let text) = self { text } else { nil } }
     /// The whole number, if it is one.
     public var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
+    /// The number, if it is one, whole or not.
+    public var double: Double? {
+        switch self {
+        case .double(let number): number
+        case .integer(let number): Double(number)
+        default: nil
+        }
+    }
     /// The bytes, if they are bytes.
     public var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
     /// True or false, if it is either.
@@ -90,16 +98,20 @@ public struct Fields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The tokens in these fields, nested ones too.
-    public var attachmentTokens: [AttachmentToken] { all.flatMap { $0.value.attachmentTokens } }
+    public var attachmentTokens: [AttachmentToken] {
+        var tokens: [AttachmentToken] = []
+        for field in all { field.value.collect(&tokens) }
+        return tokens
+    }
 }
 
 extension Value {
-    var attachmentTokens: [AttachmentToken] {
+    fileprivate func collect(_ tokens: inout [AttachmentToken]) {
         switch self {
-        case .attachment(let token): [token]
-        case .array(let values): values.flatMap(\.attachmentTokens)
-        case .map(let fields): fields.attachmentTokens
-        case .null, .bool, .integer, .double, .string, .bytes: []
+        case .attachment(let token): tokens.append(token)
+        case .array(let values): for value in values { value.collect(&tokens) }
+        case .map(let fields): for field in fields.all { field.value.collect(&tokens) }
+        case .null, .bool, .integer, .double, .string, .bytes: break
         }
     }
 }

@@ -23,9 +23,9 @@ enum Schema {
         try database.prepare("PRAGMA user_version").first { $0.int(0) } ?? 0
     }
 
-    /// Brings a database that was checked to `version`, each step in one transaction.
-    static func migrate(_ database: Connection) throws {
-        for step in try found(in: database)..<version {
+    /// Brings a database that was checked to `target`, each step in one transaction.
+    static func migrate(_ database: Connection, to target: Int = version) throws {
+        for step in try found(in: database)..<target {
             try database.transaction(.immediate) {
                 try database.execute(migrations[step])
                 try database.execute("PRAGMA user_version = \(step + 1)")
@@ -33,7 +33,7 @@ enum Schema {
         }
     }
 
-    private static let migrations = [first, pins]
+    private static let migrations = [first, second, pins]
 
     private static let first = """
         -- Single facts about this store: the space, the author's counter, the clock.
@@ -138,5 +138,35 @@ enum Schema {
         CREATE TABLE local_index (
             collection TEXT NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, key BLOB NOT NULL,
             PRIMARY KEY (collection, name, value, key)) WITHOUT ROWID;
+        """
+    private static let second = """
+        -- Documents of both kinds. `n`: when the document as it stands was learned. hidden: 1 its
+        -- author is out and wrote it beyond the cut-off, 2 put away here by evict. `body` is NULL
+        -- once it was taken back or removed, or before the change that makes it came.
+        --
+        -- One device alone writes it: origin, version, change (the hash of the change that made
+        -- this version), change_n (its row), seed. Merged: all these are NULL, and `live` lists
+        -- the rows of the changes that count, in their order, as CBOR.
+        CREATE TABLE documents_new (
+            collection TEXT NOT NULL, id BLOB NOT NULL, n INTEGER NOT NULL,
+            hidden INTEGER NOT NULL DEFAULT 0, origin BLOB, version INTEGER, change BLOB,
+            change_n INTEGER, seed BLOB, live BLOB, body BLOB,
+            PRIMARY KEY (collection, id)) WITHOUT ROWID;
+        INSERT INTO documents_new
+            SELECT collection, id, n, hidden, origin, version, change,
+                (SELECT c.n FROM changes c WHERE c.hash = documents.change), seed, NULL, body
+            FROM documents;
+        DROP TABLE documents;
+        ALTER TABLE documents_new RENAME TO documents;
+        CREATE INDEX documents_n ON documents (collection, n) WHERE origin IS NOT NULL;
+        CREATE INDEX documents_origin ON documents (collection, origin) WHERE origin IS NOT NULL;
+
+        -- change_n is the row of the change that made the statement.
+        ALTER TABLE receipts ADD COLUMN change_n INTEGER;
+        UPDATE receipts SET change_n = (SELECT n FROM changes c WHERE c.hash = receipts.change);
+
+        -- A change is found by its author and counter: entries that come in order cost a
+        -- fraction of those at random places.
+        DROP INDEX changes_hash;
         """
 }

@@ -85,7 +85,7 @@ extension Snapshot {
             SELECT b.header, b.signature, c.body FROM changes c JOIN batches b ON b.id = c.batch
             WHERE c.kind = 3 AND c.hash IS NOT NULL
             UNION ALL SELECT b.header, b.signature, c.body FROM documents d
-            JOIN changes c ON c.hash = d.change JOIN batches b ON b.id = c.batch
+            JOIN changes c ON c.n = d.change_n JOIN batches b ON b.id = c.batch
             WHERE d.collection = ? LIMIT ?
             """
         ).forEach(DeviceProfile.collection, ChangePage.partLimit) {

@@ -26,7 +26,7 @@ public class Snapshot {
         try database.prepare(
             """
             SELECT collection, id, origin, version, change, n, seed, body FROM documents
-            WHERE collection = ? AND id = ? AND hidden = 0
+            WHERE collection = ? AND id = ? AND hidden = 0 AND origin IS NOT NULL
             """
         ).first(collection, id.bytes) { try document($0) }
     }
@@ -38,7 +38,8 @@ public class Snapshot {
         try database.prepare(
             """
             SELECT collection, id, origin, version, change, n, seed, body FROM documents
-            WHERE collection = ? AND n > ? AND hidden = 0 ORDER BY n LIMIT ?
+            WHERE collection = ? AND n > ? AND hidden = 0 AND origin IS NOT NULL
+            ORDER BY n LIMIT ?
             """
         ).all(collection, learned, limit) { try document($0) }
     }
@@ -49,8 +50,9 @@ public class Snapshot {
     ) throws -> [OwnedDocument] {
         try database.prepare(
             """
-            SELECT collection, id, origin, version, change, n, seed, body FROM documents WHERE collection = ?1 AND hidden = 0
-            AND id >= ?2 AND substr(id, 1, length(?2)) = ?2 ORDER BY id LIMIT ?3
+            SELECT collection, id, origin, version, change, n, seed, body FROM documents
+            WHERE collection = ?1 AND hidden = 0 AND origin IS NOT NULL AND id >= ?2
+            AND substr(id, 1, length(?2)) = ?2 ORDER BY id LIMIT ?3
             """
         ).all(collection, prefix, limit) { try document($0) }
     }

@@ -13,6 +13,7 @@ actor StoreWriter {
     private let diagnostics: Diagnostics
     private var state: WritingState
     nonisolated let signal: ChangeSignal
+    private let feed = DocumentFeed()
     /// The device whose store this is.
     nonisolated let device: DeviceID
 
@@ -78,22 +79,38 @@ actor StoreWriter {
         defer {
             if durable == .withNext { restoreDurability() }
         }
-        var done: WritingState?
-        var touched: Topics = []
+        var done: Transaction.Committed?
+        let followed = feed.collections
         let result = try whenPossible {
             let transaction = Transaction(
-                database: connection, key: key, state: state, now: Self.milliseconds())
+                database: connection, key: key, state: state, now: Self.milliseconds(),
+                followed: followed)
             let result = try body(transaction)
             if transaction.membersChanged { try transaction.refreshMembership() }
             try transaction.finish()
-            done = transaction.state
-            touched = transaction.touched
+            done = transaction.committed
             return result
         }
-        if let done { state = done }
-        signal.fire(touched)
+        if let done { publish(done) }
         return result
     }
+
+    private func publish(_ done: Transaction.Committed) {
+        state = done.state
+        for warning in done.warnings { diagnostics.warning(warning) }
+        signal.fire(done.touched)
+        feed.publish(done.state.commit, done.changed, isReset: done.isReset)
+    }
+
+    /// Tells `sink` of each commit from now on that changes documents of a collection, until
+    /// `unfollow`. It is called on this actor's queue and must not block.
+    func follow(
+        _ collection: String, _ sink: @escaping @Sendable (DocumentFeed.Commit) -> Void
+    ) -> UInt64 {
+        feed.add(collection, sink)
+    }
+
+    nonisolated func unfollow(_ follower: UInt64) { feed.remove(follower) }
 
     /// Runs `body` in a transaction as soon as no other process has the lock and the disk has
     /// space, however long that is: a command can be stopped in the middle of asking, and a disk

@@ -19,7 +19,7 @@ extension Transaction {
         guard batch.author == change.author, batch.hashes.contains(change.hash) else {
             throw WireError.badSignature
         }
-        guard try !isKnown(change.hash) else { return .known }
+        guard try !isKnown(change) else { return .known }
         state.clock.observe(change.stamp, now: now)
         if change.author == device { state.counter = max(state.counter, change.counter) }
         if change.kind == .fact {
@@ -34,21 +34,37 @@ extension Transaction {
             return .applied
         }
         if membersChanged { try refreshMembership() }
-        let counts = state.counts(
-            author: change.author, counter: change.counter, own: device)
-        guard change.kind == .owned, counts else {
+        guard counts(change) else {
             try insert(change, batch: insert(batch), state: .held, via: via)
             return .held
         }
-        let current = try currentVersion(of: change)
-        guard change.supersedes(current) else { return .superseded }
+        guard change.kind == .owned else {
+            return try merge(change) {
+                try insert(change, batch: insert(batch), state: .applied, via: via)
+            }
+        }
+        let current = try current(of: change)
+        guard change.supersedes(current?.version) else { return .superseded }
         let n = try insert(change, batch: insert(batch), state: .applied, via: via)
-        try apply(change, over: current?.hash, n: n)
+        try apply(change, number: n, over: current)
         return .applied
     }
 
-    private func isKnown(_ hash: Digest) throws -> Bool {
-        try database.prepare("SELECT 1 FROM changes WHERE hash = ?").first(hash.bytes) { _ in true }
+    /// Whether a change about a document counts here: of a kind that this version knows, by a
+    /// member that may write this.
+    func counts(_ change: Change) -> Bool {
+        switch change.kind {
+        case .owned: break
+        case .fields, .remove:
+            if state.membership.role(of: change.author) == .sender { return false }
+        case .fact, nil: return false
+        }
+        return state.counts(author: change.author, counter: change.counter, own: device)
+    }
+
+    private func isKnown(_ change: Change) throws -> Bool {
+        try database.prepare("SELECT 1 FROM changes WHERE author = ? AND counter = ? AND hash = ?")
+            .first(change.author.digest.bytes, change.counter, change.hash.bytes) { _ in true }
             ?? false
     }
 
@@ -62,7 +78,8 @@ extension Transaction {
             VALUES (randomblob(8), ?, ?, ?, ?, ?, ?, ?, ?)
             """
         ).run(
-            change.hash.bytes, change.kind?.rawValue, change.author.digest.bytes, change.counter,
+            change.hash.bytes, change.kind?.rawValue,
+            change.author == device ? ownBytes : change.author.digest.bytes, change.counter,
             batch, state.rawValue, via?.digest.bytes, change.bytes)
         touched.insert(.changes)
         return database.lastInsertedRow
@@ -84,54 +101,72 @@ extension Transaction {
     }
 
     /// Leaves of a superseded change only its number and tag, which a cursor may name.
-    func supersede(_ hash: Digest) throws {
+    func supersede(_ number: Int64) throws {
         try database.prepare(
             """
             UPDATE changes SET hash = NULL, author = NULL, counter = NULL, batch = NULL,
-            via = NULL, body = NULL WHERE hash = ?
+            via = NULL, body = NULL WHERE n = ?
             """
-        ).run(hash.bytes)
+        ).run(number)
+    }
+
+    /// What an owned change stands against: the version that counts, and the row of its change.
+    struct Current {
+        let version: Change.Version
+        let number: Int64?
     }
 
     /// The version that counts now of the document, or of the receipt, that a change is about.
-    func currentVersion(of change: Change) throws -> Change.Version? {
+    func current(of change: Change) throws -> Current? {
         guard change.collection == Receipt.replicatedCollection,
             let receipt = Receipt(cbor: change.body)
-        else { return try currentVersion(ofDocument: change.document, in: change.collection) }
+        else { return try current(ofDocument: change.document, in: change.collection) }
         return try database.prepare(
             """
-            SELECT statement, change FROM receipts
+            SELECT statement, change, change_n FROM receipts
             WHERE document = ? AND version = ? AND device = ?
             """
         ).first(receipt.document.bytes, receipt.version.bytes, change.author.digest.bytes) {
-            Change.Version($0)
+            Current($0)
         } ?? nil
     }
 
-    func currentVersion(
-        ofDocument id: DocumentID, in collection: String
-    ) throws -> Change.Version? {
+    func current(ofDocument id: DocumentID, in collection: String) throws -> Current? {
         try database.prepare(
-            "SELECT version, change FROM documents WHERE collection = ? AND id = ?"
-        ).first(collection, id.bytes) { Change.Version($0) } ?? nil
+            """
+            SELECT version, change, change_n FROM documents
+            WHERE collection = ? AND id = ? AND origin IS NOT NULL
+            """
+        ).first(collection, id.bytes) { Current($0) } ?? nil
     }
 
-    /// Makes an owned change the current version of its document, in the place of `old`. `n` is
-    /// `nil` for own receipts; `fields` are those of the body where they are known.
+    /// Makes an owned change, kept in the row `number`, the current version of its document, in
+    /// the place of `old`. `learned` is a number of its own where the document is news without
+    /// a new change; `fields` are those of the body where they are known.
     func apply(
-        _ change: Change, over old: Digest?, n: Int64?, fields known: Fields? = nil
+        _ change: Change, number: Int64, over old: Current?, learned: Int64? = nil,
+        fields known: Fields? = nil
     ) throws {
-        if let old { try supersede(old) }
+        if let old = old?.number { try supersede(old) }
         if change.collection == Receipt.replicatedCollection {
-            try applyReceipt(change)
+            try applyReceipt(change, number)
         } else if let seed = change.seed {
-            try applyDocument(
-                change, seed: seed, isNew: old == nil, n: n ?? database.lastInsertedRow,
-                fields: try known ?? change.body.map { try Fields(cbor: $0) })
+            let fields = try known ?? change.body.map { try Fields(cbor: $0) }
+            let isNew = try old == nil && supersedeMerged(change.document, in: change.collection)
+            try store(
+                DocumentRow(
+                    collection: change.collection, id: change.document, n: learned ?? number,
+                    owner: .init(
+                        origin: change.author, version: change.version, change: change.hash,
+                        number: number, seed: seed),
+                    live: [], body: change.body?.encoded()),
+                fields: fields, isNew: isNew)
+            // What a device says of itself: where it is dialled.
+            if change.collection == DeviceProfile.collection { touched.insert(.members) }
         }
     }
 
-    private func applyReceipt(_ change: Change) throws {
+    private func applyReceipt(_ change: Change, _ number: Int64) throws {
         guard let receipt = Receipt(cbor: change.body), change.seed == receipt.seed else { return }
         let code: Int
         var reason: String?
@@ -142,50 +177,27 @@ extension Transaction {
         }
         try database.prepare(
             """
-            INSERT INTO receipts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO receipts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (document, version, device) DO UPDATE SET
             state = CASE WHEN state = 0 THEN 0 ELSE excluded.state END,
             reason = CASE WHEN state = 0 THEN NULL ELSE excluded.reason END,
-            removed = excluded.removed, statement = excluded.statement, change = excluded.change
+            removed = excluded.removed, statement = excluded.statement, change = excluded.change,
+            change_n = excluded.change_n
             """
         ).run(
             receipt.collection, receipt.document.bytes, receipt.version.bytes,
             change.author.digest.bytes, code, reason, receipt.isRemoved, change.version,
-            change.hash.bytes)
+            change.hash.bytes, number)
         touched.insert(.receipts)
-    }
-
-    private func applyDocument(
-        _ change: Change, seed: Digest, isNew: Bool, n: Int64, fields: Fields?
-    ) throws {
-        try database.prepare(
-            """
-            INSERT OR REPLACE INTO documents
-            (collection, id, origin, version, change, n, hidden, seed, body)
-            VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)
-            """
-        ).run(
-            change.collection, change.document.bytes, change.author.digest.bytes, change.version,
-            change.hash.bytes, n, seed.bytes, change.body?.encoded())
-        if !isNew {
-            try database.prepare("DELETE FROM tokens WHERE collection = ? AND document = ?")
-                .run(change.collection, change.document.bytes)
-        }
-        for token in fields?.attachmentTokens ?? [] {
-            try database.prepare("INSERT OR IGNORE INTO tokens VALUES (?, ?, ?, ?)").run(
-                token.id.digest.bytes, token.id.byteCount, change.collection,
-                change.document.bytes)
-        }
-        touched.insert(.documents)
-        // What a device says of itself: where it is dialled.
-        if change.collection == DeviceProfile.collection { touched.insert(.members) }
     }
 }
 
-extension Change.Version {
-    /// A row of a number and a hash.
-    fileprivate init?(_ row: borrowing Row) {
-        guard let hash = Digest(bytes: row.bytes(1)) else { return nil }
-        self.init(number: row.uint64(0), hash: hash)
+extension Transaction.Current {
+    /// A row of a number, a hash and the row of the change.
+    init?(_ row: borrowing Row, at first: Int32 = 0) {
+        guard let hash = Digest(bytes: row.bytes(first + 1)) else { return nil }
+        self.init(
+            version: Change.Version(number: row.uint64(first), hash: hash),
+            number: row.optionalInt64(first + 2))
     }
 }

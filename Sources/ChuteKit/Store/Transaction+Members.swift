@@ -55,6 +55,7 @@ extension Transaction {
         for author in known where old.standings[author] != state.membership.standings[author] {
             if author == device { continue }
             try hideBeyondCutoff(of: author)
+            try holdMerged(of: author)
             try releaseHeld(of: author)
         }
     }
@@ -115,13 +116,14 @@ extension Transaction {
         let rows = try database.prepare(
             """
             SELECT d.collection, d.id, d.hidden, c.counter FROM documents d
-            JOIN changes c ON c.hash = d.change WHERE d.origin = ?
+            JOIN changes c ON c.n = d.change_n WHERE d.origin = ?
             """
         ).all(author.digest.bytes) { ($0.text(0), $0.bytes(1), $0.bool(2), $0.uint64(3)) }
         for (collection, id, isHidden, counter) in rows {
             let hides = !state.counts(author: author, counter: counter, own: device)
             guard hides != isHidden else { continue }
             if hides {
+                try note(id, in: collection, isShown: false)
                 try database.prepare(
                     "UPDATE documents SET hidden = 1 WHERE collection = ? AND id = ?"
                 ).run(collection, id)
@@ -130,6 +132,7 @@ extension Transaction {
                 try database.prepare(
                     "UPDATE documents SET hidden = 0, n = ? WHERE collection = ? AND id = ?"
                 ).run(try newNumber(), collection, id)
+                try note(id, in: collection, isShown: true)
             }
             touched.insert(.documents)
         }
@@ -144,22 +147,28 @@ extension Transaction {
         ).all(author.digest.bytes) { ($0.int64(0), $0.bytes(1)) }
         for (n, body) in rows {
             let change = try Change(bytes: body)
-            guard change.kind == .owned,
-                state.counts(author: author, counter: change.counter, own: device)
-            else { continue }
-            let current = try currentVersion(of: change)
-            guard change.supersedes(current) else {
-                try supersede(change.hash)
+            guard counts(change) else { continue }
+            if change.isMerged {
+                try mergeHeld(change, number: n)
                 continue
             }
-            try database.prepare("UPDATE changes SET state = 0 WHERE n = ?").run(n)
-            try apply(change, over: current?.hash, n: try newNumber())
+            let current = try current(of: change)
+            guard change.supersedes(current?.version) else {
+                try supersede(n)
+                continue
+            }
+            try release(n)
+            try apply(change, number: n, over: current, learned: newNumber())
         }
+    }
+
+    func release(_ number: Int64) throws {
+        try database.prepare("UPDATE changes SET state = 0 WHERE n = ?").run(number)
     }
 
     /// A number of its own for a document that is news without a new change: a reader that
     /// comes by number and page by page would miss those that share one.
-    private func newNumber() throws -> Int64 {
+    func newNumber() throws -> Int64 {
         try database.prepare("INSERT INTO changes (tag) VALUES (randomblob(8))").run()
         return database.lastInsertedRow
     }

@@ -7,19 +7,50 @@ public final class Transaction: Snapshot {
     let key: DeviceKey
     /// Milliseconds since 1970 by this device's clock, never negative.
     let now: UInt64
+    /// The bytes of this device's id.
+    let ownBytes: [UInt8]
     /// What this transaction touched; waiters are told after the commit.
     var touched: Topics = []
     /// Own changes that wait for their signature at the end, by the batch they will be in.
     private var unsigned: [(id: Int64, hashes: [Digest])] = []
     var membersChanged = false
+    /// The collections of which somebody wants to know what changes.
+    let followed: Set<String>
+    /// What changed in those.
+    var changed: [String: [DocumentID: DocumentChange]] = [:]
+    /// So much changed that whoever follows has to look anew.
+    var isReset = false
+    /// What a person should hear of, once it is committed.
+    var warnings: [String] = []
     /// The batches that this transaction met, by their signature.
     var batchIDs: [[UInt8]: Int64] = [:]
 
-    init(database: Connection, key: DeviceKey, state: WritingState, now: UInt64) {
+    init(
+        database: Connection, key: DeviceKey, state: WritingState, now: UInt64,
+        followed: Set<String> = []
+    ) {
         self.state = state
+        self.followed = followed
         self.key = key
         self.now = now
-        super.init(database: database, device: DeviceID(publicKey: key.spki))
+        let device = DeviceID(publicKey: key.spki)
+        ownBytes = device.digest.bytes
+        super.init(database: database, device: device)
+    }
+
+    /// What is told once a transaction is committed, and what the next one begins with.
+    struct Committed {
+        let state: WritingState
+        let touched: Topics
+        let changed: [String: [DocumentID: DocumentChange]]
+        let isReset: Bool
+        let warnings: [String]
+    }
+
+    var committed: Committed {
+        Committed(
+            state: state, touched: touched, changed: changed, isReset: isReset,
+            warnings: warnings)
     }
 
     /// Writes an own document: the first version, or the next one.
@@ -49,13 +80,13 @@ public final class Transaction: Snapshot {
         var receipt = receipt
         let old = try database.prepare(
             """
-            SELECT state, reason, removed, statement, change FROM receipts
+            SELECT state, reason, removed, statement, change, change_n FROM receipts
             WHERE document = ? AND version = ? AND device = ?
             """
         ).first(receipt.document.bytes, receipt.version.bytes, device.digest.bytes) { row in
             (
                 Self.state(code: row.int(0), reason: row.optionalText(1)), row.bool(2),
-                row.uint64(3), row.bytes(4)
+                row.uint64(3), Current(row, at: 3)
             )
         }
         if let old, old.0 == .delivered, receipt.state != .delivered {
@@ -70,8 +101,7 @@ public final class Transaction: Snapshot {
             document: Change.ownedDocument(
                 of: device, in: Receipt.replicatedCollection, seed: seed),
             version: (old?.2 ?? 0) + 1, seed: seed, body: receipt.cbor)
-        try insertOwn(change)
-        try apply(change, over: old.flatMap { Digest(bytes: $0.3) }, n: nil)
+        try apply(change, number: insertOwn(change), over: old?.3)
     }
 
     /// States a fact about members. Whether it counts is for `Membership` to say.
@@ -90,9 +120,9 @@ public final class Transaction: Snapshot {
         seed: Digest, in collection: String, fields: Fields?
     ) throws -> OwnedDocument {
         let id = Change.ownedDocument(of: device, in: collection, seed: seed)
-        let current = try currentVersion(ofDocument: id, in: collection)
+        let current = try current(ofDocument: id, in: collection)
         let change = nextChange(
-            .owned, in: collection, document: id, version: (current?.number ?? 0) + 1,
+            .owned, in: collection, document: id, version: (current?.version.number ?? 0) + 1,
             seed: seed, body: fields?.cbor)
         guard change.bytes.count <= Change.sizeLimit else {
             throw ChuteError(.invalid, "a document of over 5 MB: put the bytes into an attachment")
@@ -102,24 +132,25 @@ public final class Transaction: Snapshot {
             throw ChuteError(.invalid, "these fields are no document: \(error)", cause: error)
         }
         let n = try insertOwn(change)
-        try apply(change, over: current?.hash, n: n, fields: fields)
+        try apply(change, number: n, over: current, fields: fields)
         return OwnedDocument(
             collection: collection, id: id, origin: device, version: change.version,
             versionID: change.hash, learned: n, seed: seed, fields: fields)
     }
 
-    private func nextChange(
+    func nextChange(
         _ kind: Change.Kind, in collection: String, document: DocumentID, version: UInt64 = 0,
-        seed: Digest? = nil, body: CBOR?
+        seed: Digest? = nil, over overwritten: Stamp? = nil, body: CBOR?
     ) -> Change {
         state.counter += 1
         return Change(
-            kind: kind, author: device, counter: state.counter, stamp: state.clock.tick(now: now),
+            kind: kind, author: device, counter: state.counter,
+            stamp: state.clock.tick(now: now, over: overwritten),
             collection: collection, document: document, version: version, seed: seed, body: body)
     }
 
     @discardableResult
-    private func insertOwn(_ change: Change) throws -> Int64 {
+    func insertOwn(_ change: Change) throws -> Int64 {
         if unsigned.last.map({ $0.hashes.count == SignedBatch.limit }) ?? true {
             // Takes its number now and gets its content when it is signed.
             try database.prepare(
@@ -140,14 +171,16 @@ public final class Transaction: Snapshot {
                 "UPDATE batches SET hash = ?, header = ?, signature = ? WHERE id = ?"
             ).run(batch.hash.bytes, batch.header, batch.signature, id)
         }
-        if !touched.isEmpty { try state.save(in: database) }
+        guard !touched.isEmpty else { return }
+        state.commit += 1
+        try state.save(in: database)
     }
 
-    private func sign(_ hashes: [Digest]) throws {
-        let batch = SignedBatch(signing: hashes, in: state.space, with: key)
+    private func sign(_ changes: ArraySlice<(number: Int64, hash: Digest)>) throws {
+        let batch = SignedBatch(signing: changes.map(\.hash), in: state.space, with: key)
         let id = try insert(batch)
-        let update = try database.prepare("UPDATE changes SET batch = ? WHERE hash = ?")
-        for hash in hashes { try update.run(id, hash.bytes) }
+        let update = try database.prepare("UPDATE changes SET batch = ? WHERE n = ?")
+        for change in changes { try update.run(id, change.number) }
     }
 
     /// Makes `space` the space of this device and signs its own changes anew for it.
@@ -167,6 +200,7 @@ public final class Transaction: Snapshot {
             """
         ).run(own)
         try database.prepare("DELETE FROM documents WHERE origin <> ?").run(own)
+        try forgetMerged(notBy: own)
         try database.prepare(
             """
             UPDATE changes SET hash = NULL, author = NULL, counter = NULL, batch = NULL,
@@ -179,22 +213,25 @@ public final class Transaction: Snapshot {
             DELETE FROM ticket_uses; DELETE FROM tickets
             """)
         // The author's facts about the members of another space say nothing in this one.
-        var hashes: [Digest] = []
-        let rows = try database.prepare(
-            "SELECT body FROM changes WHERE hash IS NOT NULL ORDER BY n"
-        ).all { $0.bytes(0) }
-        for bytes in rows {
-            let change = try Change(bytes: bytes)
-            if change.kind == .fact {
-                try supersede(change.hash)
-            } else {
-                hashes.append(change.hash)
+        try database.prepare(
+            """
+            UPDATE changes SET hash = NULL, author = NULL, counter = NULL, batch = NULL,
+            via = NULL, body = NULL WHERE kind = 3 AND hash IS NOT NULL
+            """
+        ).run()
+        let changes = try database.prepare(
+            "SELECT n, hash FROM changes WHERE hash IS NOT NULL ORDER BY n"
+        ).all { row -> (number: Int64, hash: Digest) in
+            guard let hash = Digest(bytes: row.bytes(1)) else {
+                throw WireError.malformed("a row of changes")
             }
+            return (row.int64(0), hash)
         }
-        for start in stride(from: 0, to: hashes.count, by: SignedBatch.limit) {
-            try sign(Array(hashes[start..<min(start + SignedBatch.limit, hashes.count)]))
+        for start in stride(from: 0, to: changes.count, by: SignedBatch.limit) {
+            try sign(changes[start..<min(start + SignedBatch.limit, changes.count)])
         }
         membersChanged = true
+        isReset = true
         touched.insert([.members, .changes, .documents])
         try refreshMembership()
     }

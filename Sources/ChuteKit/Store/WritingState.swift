@@ -11,6 +11,9 @@ struct WritingState: Sendable {
     /// The greatest counter that this device has used, or that a peer knows of it.
     var counter: UInt64
     var clock: HybridClock
+    /// The number of the last commit.
+    var commit: UInt64
+    var ids = GeneratedID()
 
     /// Whether anything of `author` up to `counter` counts here: everything of this device's
     /// own, and what the membership says of others.
@@ -28,7 +31,8 @@ struct WritingState: Sendable {
         let space = try meta("space").flatMap(SpaceID.init(bytes:)) ?? .alone
         return WritingState(
             space: space, sharedKey: sharedKey, counter: try number("counter"),
-            clock: HybridClock(last: Stamp(rawValue: try number("stamp"))))
+            clock: HybridClock(last: Stamp(rawValue: try number("stamp"))),
+            commit: try number("commit"))
     }
 
     func save(in database: Connection) throws {
@@ -40,6 +44,7 @@ struct WritingState: Sendable {
             try database.execute("DELETE FROM meta WHERE key = 'shared_members'")
         }
         try write.run("counter", CBOR.unsigned(counter).encoded())
+        try write.run("commit", CBOR.unsigned(commit).encoded())
         try write.run("stamp", CBOR.unsigned(clock.last.rawValue).encoded())
     }
 }

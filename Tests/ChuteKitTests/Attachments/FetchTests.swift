@@ -54,6 +54,30 @@ struct FetchTests {
         }
     }
 
+    /// As an application does it: a document that anybody may write names the attachment.
+    @Test func `who fetched it says so, and is named among the holders`() async throws {
+        try await withTwoEngines { one, two in
+            let photo = try await one.pictures.newAttachment(bytes: [1, 2, 3])
+            let id = try await one.pictures.insert([
+                "image": .attachment(photo), "mimeType": "image/jpeg",
+            ])
+            try await eventually("the document") {
+                try await two.pictures.findByID(id).exec() != nil
+            }
+            let document = try #require(try await two.pictures.findByID(id).exec())
+            let token = try #require(document["image"].attachmentToken)
+            let fetched = try await two.pictures.attachment(for: token)
+            #expect(try await fetched.data() == [1, 2, 3])
+            try await eventually("the receipt") {
+                try await one.chute.holders(of: token) == [two.chute.device]
+            }
+            _ = try await one.pictures.findByID(id).remove()
+            try await eventually("removed") { try await two.pictures.findByID(id).exec() == nil }
+            #expect(try await two.chute.collectGarbage(grace: .zero).attachments == [token.id])
+            #expect(try await allEvents(of: two.pictures.fetch(token)) == [.deleted])
+        }
+    }
+
     @Test(arguments: [0, 3, 3_000_000])
     func `what is here is completed at once, without any network`(_ size: Int) async throws {
         try await withEngine { engine, _ in
@@ -313,7 +337,7 @@ struct FetchTests {
                     seen.withLock { $0.append(inner) }
                     guard case .completed = inner else { return }
                     own.withLock { $0 }?.cancel()
-                    Task { await engine.chute.store.attachments.close() }
+                    Task { await engine.chute.attachments.close() }
                 }
             }
             own.withLock { $0 = fetcher }
@@ -340,7 +364,7 @@ struct FetchTests {
             try await eventually("the want") {
                 try await engine.chute.store.read { try $0.wantTotals().count } == 1
             }
-            await engine.chute.store.attachments.close()
+            await engine.chute.attachments.close()
             let seen = try await task.value
             check(seen, of: token)
             if case .failed(let error)? = seen.last {

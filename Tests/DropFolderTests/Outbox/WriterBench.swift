@@ -163,7 +163,11 @@ final class WriterBench: Sendable {
                 .first { $0.int64(0) } ?? 1
             let change = Digest(hashing: id.bytes, [UInt8(version)])
             try transaction.database.prepare(
-                "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                """
+                INSERT OR REPLACE INTO documents
+                (collection, id, origin, version, change, n, hidden, seed, body)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
             ).run(
                 "c", id.bytes, peer.digest.bytes, version, change.bytes, n, false, change.bytes,
                 fields?.cbor.encoded())

@@ -1,0 +1,62 @@
+import Glibc
+
+/// How long `body` took.
+func timed(_ body: () throws -> Void) rethrows -> Duration {
+    let clock = ContinuousClock()
+    return try clock.measure(body)
+}
+
+func timed(_ body: () async throws -> Void) async rethrows -> Duration {
+    let start = ContinuousClock.now
+    try await body()
+    return ContinuousClock.now - start
+}
+
+func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
+
+/// One figure in one line.
+func report(_ name: String, _ value: Double, _ unit: String) {
+    let digits = value < 100 ? 3 : 0
+    let scale = [1.0, 10, 100, 1000][digits]
+    print("\(name): \((value * scale).rounded() / scale) \(unit)")
+}
+
+/// Processor time of all threads of this process so far, in seconds.
+func processorTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+/// The most memory that this process had so far, in MB.
+func peakMemory() -> Double {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return Double(usage.ru_maxrss) / 1024
+}
+
+/// The middle one of several measurements.
+func median(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
+}
+
+/// Removes a folder that this program made, with all in it.
+func removeTree(_ path: String) throws {
+    guard let folder = opendir(path) else { return }
+    defer {
+        closedir(folder)
+        rmdir(path)
+    }
+    while let entry = readdir(folder) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+            $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        if name == "." || name == ".." { continue }
+        if entry.pointee.d_type == DT_DIR {
+            try removeTree("\(path)/\(name)")
+        } else {
+            unlink("\(path)/\(name)")
+        }
+    }
+}

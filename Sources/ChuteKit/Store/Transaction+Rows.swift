@@ -1,0 +1,88 @@
+import ChuteSystem
+
+/// A row of `documents`.
+struct DocumentRow {
+    /// What an owned document has besides.
+    struct Owner {
+        let origin: DeviceID
+        let version: UInt64
+        let change: Digest
+        let number: Int64
+        let seed: Digest
+    }
+
+    let collection: String
+    let id: DocumentID
+    /// When the document as it stands was learned.
+    let n: Int64
+    /// `nil` for a merged document.
+    let owner: Owner?
+    /// The rows of the changes that count, of a merged document.
+    let live: [Int64]
+    let body: [UInt8]?
+}
+
+/// What is told of one document that a transaction changed: its content before and after, as it
+/// is kept; `nil` where it was, or is, not shown.
+struct DocumentChange: Hashable, Sendable {
+    let id: DocumentID
+    let old: [UInt8]?
+    let new: [UInt8]?
+}
+
+/// Writing rows of documents, and all that follows from their content.
+extension Transaction {
+    /// Writes a row, shown from now on; `isNew` where there is none yet.
+    func store(_ row: DocumentRow, fields: Fields?, isNew: Bool) throws {
+        let follows = follows(row.collection)
+        let old = isNew || !follows ? nil : try shownBody(of: row.id.bytes, in: row.collection)
+        try database.prepare(
+            """
+            INSERT OR REPLACE INTO documents
+            (collection, id, n, hidden, origin, version, change, change_n, seed, live, body)
+            VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?)
+            """
+        ).run(
+            row.collection, row.id.bytes, row.n, row.owner?.origin.digest.bytes,
+            row.owner?.version, row.owner?.change.bytes, row.owner?.number,
+            row.owner?.seed.bytes,
+            row.owner == nil ? CBOR.array(row.live.map { .int($0) }).encoded() : nil, row.body)
+        if !isNew { try forgetTokens(of: row.id.bytes, in: row.collection) }
+        for token in fields?.attachmentTokens ?? [] {
+            try database.prepare("INSERT OR IGNORE INTO tokens VALUES (?, ?, ?, ?)").run(
+                token.id.digest.bytes, token.id.byteCount, row.collection, row.id.bytes)
+        }
+        touched.insert(.documents)
+        if follows { note(row.id, in: row.collection, old: old, new: row.body) }
+    }
+
+    func forgetTokens(of id: [UInt8], in collection: String) throws {
+        try database.prepare("DELETE FROM tokens WHERE collection = ? AND document = ?")
+            .run(collection, id)
+    }
+
+    /// Takes note of a row as it stands now, which is shown from here on or was up to here.
+    func note(_ id: [UInt8], in collection: String, isShown: Bool) throws {
+        guard follows(collection), let document = DocumentID(bytes: id) else { return }
+        let body = try shownBody(of: id, in: collection)
+        note(document, in: collection, old: isShown ? nil : body, new: isShown ? body : nil)
+    }
+
+    /// Whether somebody follows what becomes of the documents of a collection.
+    private func follows(_ collection: String) -> Bool { followed.contains(collection) }
+
+    private func shownBody(of id: [UInt8], in collection: String) throws -> [UInt8]? {
+        try database.prepare(
+            "SELECT body FROM documents WHERE collection = ? AND id = ? AND hidden = 0"
+        ).first(collection, id) { $0.optionalBytes(0) } ?? nil
+    }
+
+    private func note(
+        _ id: DocumentID, in collection: String, old: [UInt8]?, new: [UInt8]?
+    ) {
+        // Several changes of one document are one: from what it was before the first of them.
+        let first = changed[collection]?[id]
+        changed[collection, default: [:]][id] = DocumentChange(
+            id: id, old: first.map(\.old) ?? old, new: new)
+    }
+}

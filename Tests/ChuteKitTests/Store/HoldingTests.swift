@@ -1,0 +1,70 @@
+import TestSupport
+import Testing
+
+@testable import ChuteKit
+
+/// Who says that it has the bytes of an attachment.
+@Suite(.timeLimit(.minutes(1)))
+struct HoldingTests {
+    private static let people = SharedStore.collection
+    private let attachment = AttachmentID.test(byteCount: 5)
+
+    private func withPicture(
+        _ body: (SharedStore, SharedStore, DocumentID) async throws -> Void
+    ) async throws {
+        try await withSharedStores(2) { stores in
+            let (one, two) = (stores[0], stores[1])
+            let token = AttachmentToken(id: attachment)
+            let id = try await one.write {
+                try $0.insert(["picture": .attachment(token)], in: Self.people)
+            }
+            try await two.pull(from: one)
+            try await body(one, two, id)
+        }
+    }
+
+    private func holders(at store: SharedStore) async throws -> Set<DeviceID> {
+        let attachment = attachment
+        return try await store.store.read { try $0.holders(of: attachment) }
+    }
+
+    @Test func `who fetched the bytes says so, and that they are gone once they are`()
+        async throws
+    {
+        try await withPicture { one, two, _ in
+            let attachment = attachment
+            #expect(try await holders(at: one).isEmpty)
+            try await two.write { try $0.acknowledge(attachment) }
+            try await one.pull(from: two)
+            #expect(try await holders(at: one) == [two.device])
+            try await two.write { try $0.takeBackAcknowledgement(of: attachment) }
+            try await one.pull(from: two)
+            #expect(try await holders(at: one).isEmpty)
+            // It may fetch them again.
+            try await two.write { try $0.acknowledge(attachment) }
+            try await one.pull(from: two)
+            #expect(try await holders(at: one) == [two.device])
+        }
+    }
+
+    @Test func `bytes that nobody else has stay named when their document is put away`()
+        async throws
+    {
+        try await withPicture { one, two, id in
+            let attachment = attachment
+            func isNamed() async throws -> Bool {
+                try await one.write { transaction in
+                    try transaction.database.prepare("SELECT 1 FROM tokens WHERE digest = ?")
+                        .first(attachment.digest.bytes) { _ in true } ?? false
+                }
+            }
+            try await one.write { _ = try $0.evict(id, in: Self.people) }
+            #expect(try await isNamed())
+            try await two.write { try $0.acknowledge(attachment) }
+            try await one.pull(from: two)
+            try await one.write { _ = try $0.upsert(["a": 1], as: id, in: Self.people) }
+            try await one.write { _ = try $0.evict(id, in: Self.people) }
+            #expect(try await !isNamed())
+        }
+    }
+}
