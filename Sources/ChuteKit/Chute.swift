@@ -15,6 +15,7 @@ public final class Chute: Sendable {
     public let store: Store
     let roots: Roots
     let fetcher: Fetcher
+    let attachments: AttachmentStore
     let replicator: Replicator
     let sync: SyncSwitch
     let context: SessionContext
@@ -24,7 +25,9 @@ public final class Chute: Sendable {
     public var device: DeviceID { store.device }
 
     init(context: SessionContext, replicator: Replicator) {
-        store = Store(writer: context.store, reader: context.reader)
+        store = Store(
+            writer: context.store, reader: context.reader, attachments: context.attachments)
+        attachments = context.attachments
         roots = context.roots
         fetcher = context.fetcher
         self.context = context
@@ -51,6 +54,7 @@ public final class Chute: Sendable {
         guard sync.close() else { return await closed.wait() }
         defer { closed.open() }
         await sync.ended()
+        await attachments.close()
         context.presence.close()
         fetcher.outcomes.close()
         try await store.close()

@@ -76,11 +76,19 @@ extension Chute {
         let reader = try StoreReader(path: path, device: writer.device)
         let roots = Roots()
         let instance = SecretBytes.random(count: 8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        StaleTemporaryFiles.remove(diagnostics: diagnostics)
+        let blobs = try await BlobFolder.open(
+            in: path.parent, store: writer, reader: reader, roots: roots,
+            diagnostics: diagnostics)
+        let fetcher = Fetcher(
+            store: writer, reader: reader, roots: roots, blobsRoot: blobs.root,
+            diagnostics: diagnostics)
         let context = SessionContext(
             store: writer, reader: reader, tls: try TLSContext(key: key), instance: instance,
-            roots: roots,
-            fetcher: Fetcher(
-                store: writer, reader: reader, roots: roots, diagnostics: diagnostics),
+            roots: roots, fetcher: fetcher,
+            attachments: AttachmentStore(
+                blobs: blobs, store: writer, reader: reader, roots: roots, fetcher: fetcher,
+                diagnostics: diagnostics),
             keptFiles: KeptFiles(reader: reader, roots: roots, diagnostics: diagnostics),
             presence: ChangeSignal(), local: LocalPeer(), diagnostics: diagnostics)
         return Chute(

@@ -35,13 +35,13 @@ public struct ChuteError: Error, Sendable, CustomStringConvertible {
         public static let wrongDevice = Code("wrong-device")
         /// This device is in a space with others already.
         public static let alreadyInSpace = Code("already-in-space")
-        /// There is a document of this id already.
+        /// There is a document of this id already, or something has that name: it was left.
         public static let alreadyExists = Code("already-exists")
         /// A document, an attachment or its metadata is over its limit.
         public static let tooLarge = Code("too-large")
         /// What the store has cannot be read.
         public static let cannotRead = Code("cannot-read")
-        /// No such document, member or ticket.
+        /// No such document, member, ticket or file.
         public static let notFound = Code("not-found")
         /// A file is no picture that can be opened, is damaged, or asks for more than it may use.
         public static let picture = Code("picture")
@@ -65,6 +65,20 @@ public struct ChuteError: Error, Sendable, CustomStringConvertible {
         public static let notLocal = Code("not-local")
         /// The only owner of a space with others leaves.
         public static let onlyOwner = Code("only-owner")
+        /// The file may not be read, written or removed.
+        public static let permission = Code("permission")
+        /// A folder, link, pipe, socket or device: only regular files are taken.
+        public static let notRegularFile = Code("not-regular-file")
+        /// The disk is full.
+        public static let noSpace = Code("no-space")
+        /// The quota of the user, or the limit of the engine, is reached.
+        public static let overQuota = Code("over-quota")
+        /// The file is being written: its bytes were never the same from start to end.
+        public static let changing = Code("changing")
+        /// The bytes are not on this device, or not any more.
+        public static let absent = Code("absent")
+        /// Bytes that are not those that their name says.
+        public static let hashMismatch = Code("hash-mismatch")
     }
 
     /// Why.

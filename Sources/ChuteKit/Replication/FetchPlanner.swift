@@ -31,6 +31,7 @@ struct FetchPlanner {
         let attachment: AttachmentID
         /// The peer that likely has it; asked before any other.
         let source: DeviceID?
+        var priority: FetchPriority
         var needsLayer: Bool
         /// Pieces that nobody is asked for, from the last to the first.
         var open: [UInt64]
@@ -53,9 +54,7 @@ struct FetchPlanner {
     private struct Peer {
         var requestCount = 0
         var byteCount = 0
-        var queue: [AttachmentID] = []
-        var head = 0
-        var queued: Set<AttachmentID> = []
+        var queue = FetchQueue()
     }
 
     struct Limits: Sendable {
@@ -86,14 +85,31 @@ struct FetchPlanner {
     /// Starts fetching `pieces` of an attachment, and its layer where that is not known.
     mutating func add(
         _ attachment: AttachmentID, pieces: some Sequence<UInt64>, needsLayer: Bool,
-        source: DeviceID?
+        source: DeviceID?, priority: FetchPriority = .normal
     ) -> [Assignment] {
         guard transfers[attachment] == nil else { return [] }
         transfers[attachment] = Transfer(
-            attachment: attachment, source: source, needsLayer: needsLayer,
+            attachment: attachment, source: source, priority: priority, needsLayer: needsLayer,
             open: pieces.reversed())
         offer(attachment)
         return fillAll()
+    }
+
+    /// Lets what is still open of a transfer go before that of others, or after. What waits in a
+    /// queue already is moved ahead, never back.
+    mutating func setPriority(_ priority: FetchPriority, of attachment: AttachmentID) {
+        guard transfers[attachment] != nil else { return }
+        transfers[attachment]?.priority = priority
+        offer(attachment)
+    }
+
+    /// The connected peers that said that they have something of an attachment.
+    func holders(of attachment: AttachmentID) -> Set<DeviceID> {
+        guard let transfer = transfers[attachment] else { return [] }
+        return Set(
+            transfer.standings.compactMap { peer, standing in
+                if case .has = standing { peer } else { nil }
+            })
     }
 
     /// More pieces of a transfer that is under way: staged bytes that turned out wrong.
@@ -234,9 +250,7 @@ struct FetchPlanner {
             transfer.source.map { candidates.contains($0) && transfer.isAll(at: $0) } ?? false
         for peer in candidates.sorted() {
             if !isForMany, isForSource, peer != transfer.source { continue }
-            if peers[peer]?.queued.insert(attachment).inserted == true {
-                peers[peer]?.queue.append(attachment)
-            }
+            peers[peer]?.queue.add(attachment, transfer.priority)
         }
     }
 
@@ -247,22 +261,16 @@ struct FetchPlanner {
             peer.byteCount <= limits.bytesPerPeer / 2
         else { return [] }
         var assignments: [Assignment] = []
-        while peer.head < peer.queue.count, peer.requestCount < limits.requestsPerPeer,
-            peer.byteCount < limits.bytesPerPeer
+        while peer.requestCount < limits.requestsPerPeer, peer.byteCount < limits.bytesPerPeer,
+            let attachment = peer.queue.first()
         {
-            let attachment = peer.queue[peer.head]
             guard let piece = takePiece(of: attachment, for: id) else {
-                peer.queued.remove(attachment)
-                peer.head += 1
+                peer.queue.removeFirst()
                 continue
             }
             peer.requestCount += 1
             peer.byteCount += Self.byteCount(of: piece, attachment)
             assignments.append(Assignment(peer: id, attachment: attachment, piece: piece))
-        }
-        if peer.head > 1024 || peer.head == peer.queue.count {
-            peer.queue.removeFirst(peer.head)
-            peer.head = 0
         }
         peers[id] = peer
         return assignments

@@ -6,6 +6,7 @@ extension Fetcher {
         enqueue { fetcher in
             fetcher.sessions[peer] = session
             fetcher.carryOut(fetcher.planner.connected(peer))
+            fetcher.askToLook()
         }
     }
 
@@ -23,6 +24,7 @@ extension Fetcher {
                 transfer.unchecked.removeAll { $0.peer == peer }
             }
             fetcher.carryOut(fetcher.planner.disconnected(peer))
+            fetcher.askToLook()
         }
     }
 
@@ -44,6 +46,7 @@ extension Fetcher {
         enqueue { fetcher in
             guard let peer = fetcher.peer(of: session) else { return }
             fetcher.carryOut(fetcher.planner.has(holding, at: peer))
+            fetcher.askToLook()
         }
     }
 
@@ -54,6 +57,7 @@ extension Fetcher {
     private func noteAbsent(_ request: PieceRequest, at peer: DeviceID) {
         let attachment = request.attachment
         carryOut(planner.absent(request.piece, of: attachment, at: peer))
+        askToLook()
         // It looked again after it sent a wrong piece, and has no right one.
         guard let transfer = transfers[attachment], planner.hasSentWrong(attachment, from: peer)
         else { return }
@@ -167,6 +171,7 @@ extension Fetcher {
         if transfer.pieceCount > 1 {
             progress.received(transfer.doneByteCount, of: attachment, from: peer)
             if transfer.doneCount % 16 == 1 { store.look(at: .locations) }
+            askToLook()
         }
         carryOut(planner.finished(piece, of: attachment, from: peer))
         finishIfComplete(transfer)
@@ -175,6 +180,7 @@ extension Fetcher {
     private func report(
         mismatchOf transfer: FetchTransfer, from peer: DeviceID, isFinal: Bool
     ) {
+        askToLook()
         // Many pieces may be wrong: what is final is said once.
         if isFinal, !transfer.judged.insert(peer).inserted { return }
         for want in transfer.wants {

@@ -1,4 +1,5 @@
 import ChuteSystem
+import Synchronization
 
 /// Gets the bytes of wants into their staged files: from own disk where they lie, else from
 /// every connected peer that has them.
@@ -23,6 +24,17 @@ actor Fetcher {
     nonisolated let buffers = PieceBufferPool()
     /// What ended, for whoever made the wants.
     nonisolated let outcomes = Mailbox<FetchOutcome>()
+    /// The root of the blob folder: what becomes of wants below it is said by `notes` instead.
+    nonisolated let blobsRoot: Int64
+    nonisolated let notes = Mailbox<FetchNote>()
+    /// Whether a `look` waits there.
+    nonisolated let isLookPending = Atomic(false)
+    /// Whether anybody waits for progress.
+    nonisolated let isWatched = Atomic(false)
+    /// Whether `run` runs: without it nothing is asked of anybody.
+    private(set) var isRunning = false
+    /// Of wants that are not of normal priority.
+    private var priorities: [AttachmentID: FetchPriority] = [:]
 
     var planner = FetchPlanner()
     var transfers: [AttachmentID: FetchTransfer] = [:]
@@ -40,8 +52,12 @@ actor Fetcher {
     /// Only what an earlier run asked for can have staged bytes.
     private var isFirstRound = true
 
-    init(store: StoreWriter, reader: StoreReader, roots: Roots, diagnostics: Diagnostics) {
+    init(
+        store: StoreWriter, reader: StoreReader, roots: Roots, blobsRoot: Int64,
+        diagnostics: Diagnostics
+    ) {
         self.store = store
+        self.blobsRoot = blobsRoot
         self.reader = reader
         allRoots = roots
         self.roots = OpenRoots(roots)
@@ -50,6 +66,12 @@ actor Fetcher {
 
     /// Takes up wants as they are made, until cancelled.
     func run() async throws {
+        isRunning = true
+        askToLook()
+        defer {
+            isRunning = false
+            askToLook()
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await _ in self.store.updates(of: .wants) { try await self.takeUpWants() }
@@ -100,6 +122,7 @@ actor Fetcher {
             }
         }
         isFirstRound = false
+        askToLook()
     }
 
     private func forgetWithdrawn() async throws {
@@ -109,9 +132,13 @@ actor Fetcher {
         for id in gone { paused[id] = nil }
         for (attachment, transfer) in transfers {
             guard transfers[attachment] === transfer else { continue }
-            let writesForNobody = transfer.wants.first.map { gone.contains($0.id) } ?? true
+            let first = transfer.wants.first
             transfer.wants.removeAll { gone.contains($0.id) }
-            guard writesForNobody else { continue }
+            if let same = transfer.wants.firstIndex(where: { $0.hasFile(of: first) }) {
+                // Somebody else waits for the very file that is written.
+                transfer.wants.swapAt(0, same)
+                continue
+            }
             // Its file is that of the want that is gone: the others begin with their own.
             drop(attachment)
             begin(transfer.wants[...], layer: transfer.layer)
@@ -128,7 +155,8 @@ actor Fetcher {
         carryOut(
             planner.add(
                 first.attachment, pieces: 0..<transfer.wantedCount,
-                needsLayer: transfer.pieceCount > 1 && layer == nil, source: first.source))
+                needsLayer: transfer.pieceCount > 1 && layer == nil, source: first.source,
+                priority: priorities[first.attachment] ?? .normal))
     }
 
     /// Forgets a transfer, and takes back what was asked for.
@@ -168,7 +196,8 @@ actor Fetcher {
         let assignments = planner.add(
             attachment,
             pieces: (0..<transfer.wantedCount).lazy.filter { !staged.contains($0) },
-            needsLayer: pieces > 1 && layer == nil, source: want.source)
+            needsLayer: pieces > 1 && layer == nil, source: want.source,
+            priority: priorities[attachment] ?? .normal)
         guard !staged.isEmpty else { return assignments }
         carryOut(assignments)
         await checkStaged(staged.sorted(), of: transfer)
@@ -197,6 +226,7 @@ actor Fetcher {
 
     /// Reports an outcome: with the others of what is being taken in, or by itself.
     func end(_ outcome: FetchOutcome) {
+        if outcome.want.root == blobsRoot { return notes.post(.ended(outcome)) }
         if ended == nil { outcomes.post(outcome) } else { ended?.append(outcome) }
     }
 
@@ -248,6 +278,13 @@ actor Fetcher {
     /// The staged file of a transfer under way, for peers that want the same.
     func partial(of attachment: AttachmentID) -> StagedBlob? {
         transfers[attachment]?.staged()
+    }
+
+    /// Lets what is still to be asked for of an attachment go before others; `nil` once nobody
+    /// waits for it.
+    func prioritize(_ attachment: AttachmentID, _ priority: FetchPriority?) {
+        priorities[attachment] = priority == .normal ? nil : priority
+        if let priority { planner.setPriority(priority, of: attachment) }
     }
 
     /// The attachments that nobody who is connected has.

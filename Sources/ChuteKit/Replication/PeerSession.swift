@@ -9,6 +9,7 @@ struct SessionContext: Sendable {
     let instance: UInt64
     let roots: Roots
     let fetcher: Fetcher
+    let attachments: AttachmentStore
     let keptFiles: KeptFiles
     /// Fired with `.members` when a device came or went, or says something else of itself.
     let presence: ChangeSignal

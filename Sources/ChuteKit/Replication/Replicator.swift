@@ -55,6 +55,7 @@ actor Replicator {
             if !stretch.isCallers { group.addTask { try await self.announceAddresses() } }
             group.addTask { await self.context.keptFiles.run() }
             group.addTask { try await self.context.fetcher.run() }
+            group.addTask { try await self.context.attachments.blobs.upkeep() }
             group.addTask { _ = await stretch.stop.next() }
             defer { group.cancelAll() }
             try await group.next()

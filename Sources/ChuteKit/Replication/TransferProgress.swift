@@ -56,6 +56,12 @@ final class TransferProgress: Sendable {
         }
     }
 
+    /// The bytes of an attachment that are being received and are there; `nil` for none.
+    func received(of attachment: AttachmentID) -> UInt64? {
+        let key = Key(attachment: attachment, peer: nil, direction: .receiving)
+        return entries.withLock { $0[key]?.done }
+    }
+
     func ended(_ attachment: AttachmentID) {
         let key = Key(attachment: attachment, peer: nil, direction: .receiving)
         entries.withLock { $0[key] = nil }

@@ -33,7 +33,7 @@ enum Schema {
         }
     }
 
-    private static let migrations = [first, second, indexes]
+    private static let migrations = [first, second, indexes, pins]
 
     private static let first = """
         -- Single facts about this store: the space, the author's counter, the clock.

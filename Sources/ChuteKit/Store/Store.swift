@@ -4,6 +4,25 @@
 public struct Store: Sendable {
     let writer: StoreWriter
     let reader: StoreReader
+    private let ownAttachments: AttachmentStore?
+
+    /// Every engine has attachments; a store without one takes none in and fetches none.
+    init(writer: StoreWriter, reader: StoreReader, attachments: AttachmentStore? = nil) {
+        self.writer = writer
+        self.reader = reader
+        ownAttachments = attachments
+    }
+
+    /// Throws `invalid` for a store without an engine, and `closed`.
+    var attachments: AttachmentStore {
+        get throws(ChuteError) {
+            guard let ownAttachments else {
+                throw ChuteError(.invalid, "a store without an engine has no attachments")
+            }
+            try ownAttachments.checkOpen()
+            return ownAttachments
+        }
+    }
 
     /// The device whose store this is.
     public var device: DeviceID { writer.device }

@@ -35,6 +35,9 @@ public struct Want: Hashable, Sendable {
     /// How much of it.
     public let part: Part
 
+    /// Whether both are fetched into one staged file.
+    func hasFile(of other: Want?) -> Bool { root == other?.root && path == other?.path }
+
     /// How much of an attachment is fetched.
     public enum Part: Int, Sendable {
         /// All of it.
@@ -85,13 +88,15 @@ extension Snapshot {
             .first(attachment.digest.bytes, attachment.byteCount) { $0.bytes(0) }
     }
 
-    /// Whether a document that counts names `attachment`: only such bytes are handed out.
+    /// Whether a document that counts names `attachment`, be it put away here: only such bytes are
+    /// handed out.
     func isNamed(_ attachment: AttachmentID) throws -> Bool {
         try database.prepare(
             """
             SELECT 1 FROM tokens t JOIN documents d
             ON d.collection = t.collection AND d.id = t.document
-            WHERE t.digest = ? AND t.length = ? AND d.hidden = 0 AND d.body IS NOT NULL LIMIT 1
+            WHERE t.digest = ? AND t.length = ?
+            AND (d.hidden = 2 OR (d.hidden = 0 AND d.body IS NOT NULL)) LIMIT 1
             """
         ).first(attachment.digest.bytes, attachment.byteCount) { _ in true } ?? false
     }

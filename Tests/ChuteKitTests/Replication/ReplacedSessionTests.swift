@@ -35,7 +35,7 @@ struct ReplacedSessionTests {
         let context = SessionContext(
             store: own.chute.store.writer, reader: own.chute.store.reader,
             tls: try TLSContext(key: DeviceKeyFile(in: own.home).loadOrMake()), instance: 1,
-            roots: own.chute.roots, fetcher: own.chute.fetcher,
+            roots: own.chute.roots, fetcher: own.chute.fetcher, attachments: own.chute.attachments,
             keptFiles: KeptFiles(
                 reader: own.chute.store.reader, roots: own.chute.roots, diagnostics: .none),
             presence: own.chute.context.presence, local: own.chute.context.local,

@@ -1,9 +1,8 @@
-import ChuteSystem
+package import ChuteSystem
 import Glibc
-import TestSupport
 
 /// Calls `body` with a mounted tmpfs; needs root.
-func withTmpfs(
+package func withTmpfs(
     _ options: String, _ body: (BytePath) async throws -> Void
 ) async throws {
     try await withTemporaryDirectory { top in
@@ -21,27 +20,31 @@ func withTmpfs(
 // By system calls, not by the programs of these names: a child of this process has all of its
 // open files until it runs its own program, and a file that another test has just written would
 // still have a writer.
-func mountTmpfs(_ point: BytePath, _ options: String, flags: Int = 0) throws(SystemError) {
+package func mountTmpfs(_ point: BytePath, _ options: String, flags: Int = 0) throws(SystemError) {
     guard point.withCString({ mount("tmpfs", $0, "tmpfs", UInt(flags), options) }) == 0 else {
         throw .current("mount", point)
     }
 }
 
-func unmount(_ point: BytePath) throws(SystemError) {
+/// Calls `umount2`, lazily.
+package func unmount(_ point: BytePath) throws(SystemError) {
     guard point.withCString({ umount2($0, Int32(MNT_DETACH)) }) == 0 else {
         throw .current("umount2", point)
     }
 }
 
-func makeReadOnly(_ point: BytePath) throws(SystemError) {
+/// Mounts it anew, read-only.
+package func makeReadOnly(_ point: BytePath) throws(SystemError) {
     try mountTmpfs(point, "", flags: Int(MS_REMOUNT | MS_RDONLY))
 }
 
-func makeWritable(_ point: BytePath) throws(SystemError) {
+/// Mounts it anew, writable.
+package func makeWritable(_ point: BytePath) throws(SystemError) {
     try mountTmpfs(point, "", flags: Int(MS_REMOUNT))
 }
 
-let canMount: Bool = {
+/// Whether this process may mount: as root, outside of a container.
+package let canMount: Bool = {
     guard geteuid() == 0, let top = try? Folder(at: "/tmp") else { return false }
     let name = BytePath("chute-test-mount-\(getpid())")
     let point = BytePath("/tmp").appending(name)
