@@ -23,10 +23,12 @@ enum Schema {
         try database.prepare("PRAGMA user_version").first { $0.int(0) } ?? 0
     }
 
-    /// Brings a database that was checked to `target`, each step in one transaction.
+    /// Brings a database that was checked to `target`, all steps in one transaction: who looks
+    /// meanwhile finds the old version or the new one, and never takes one between for that of
+    /// another program.
     static func migrate(_ database: Connection, to target: Int = version) throws {
-        for step in try found(in: database)..<target {
-            try database.transaction(.immediate) {
+        try database.transaction(.immediate) {
+            for step in try found(in: database)..<target {
                 try database.execute(migrations[step])
                 try database.execute("PRAGMA user_version = \(step + 1)")
             }
