@@ -229,7 +229,7 @@ actor PeerSession {
 
     /// Says goodbye to a peer that may be in the middle of sending, and ends once it has heard it,
     /// or after `limit`: what is closed with unread bytes takes back the last word.
-    func refuse(_ reason: GoodbyeReason, within limit: Duration = .seconds(2)) async {
+    func refuse(_ reason: GoodbyeReason, within limit: Duration = .seconds(10)) async {
         guard ending == nil else { return }
         do {
             try goodbye(reason)

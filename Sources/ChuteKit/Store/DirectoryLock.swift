@@ -56,6 +56,12 @@ public final class DirectoryLock: Sendable {
         return error.code == ENOTDIR || error.exists ? .notADirectory : .file
     }
 
+    deinit {
+        // A child that has not run its own program yet has the file too. Where it fails, the lock
+        // goes with that child.
+        try? release()
+    }
+
     /// Gives the directory to whoever takes the lock next. The directory is not used through this
     /// any more; doing it twice is doing it once.
     func release() throws {

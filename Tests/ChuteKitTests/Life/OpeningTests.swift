@@ -1,4 +1,5 @@
 import ChuteSystem
+import Glibc
 import TestSupport
 import Testing
 
@@ -57,6 +58,29 @@ struct OpeningTests {
             #expect(try await first.members().isEmpty)
             try await first.close()
             #expect(try await code(folder.appending("a")) == nil)
+        }
+    }
+
+    @Test func `what a child has of a lock's file keeps no directory after a failed opening`()
+        async throws
+    {
+        try await withTemporaryDirectory { folder in
+            let path = folder.appending("a")
+            var lock: DirectoryLock? = try DirectoryLock(path)
+            let file = try FileStatus.of(path.appending("chute.lock"))
+            // As in a child between its start and its own program: the same open description.
+            let shared = try #require(
+                (0..<1024).first { number in
+                    var found = stat()
+                    return fstat(Int32(number), &found) == 0 && found.st_ino == file.inode
+                        && found.st_size == 0
+                }.map { dup(Int32($0)) })
+            defer { close(shared) }
+            #expect(DirectoryLock.isHeld(in: path))
+            _ = lock
+            lock = nil
+            #expect(!DirectoryLock.isHeld(in: path))
+            try await open(path).close()
         }
     }
 
