@@ -42,12 +42,13 @@ final class DocumentFeed: Sendable {
     func remove(_ id: UInt64) { _ = state.withLock { $0.followers.removeValue(forKey: id) } }
 
     func publish(
-        _ number: UInt64, _ changes: [String: [DocumentID: DocumentChange]], isReset: Bool
+        _ number: UInt64, _ changes: [String: [DocumentID: DocumentChange]],
+        resets: Set<String>, isReset: Bool
     ) {
-        guard isReset || !changes.isEmpty else { return }
+        guard isReset || !resets.isEmpty || !changes.isEmpty else { return }
         let followers = state.withLock { Array($0.followers.values) }
         for follower in followers {
-            if isReset {
+            if isReset || resets.contains(follower.collection) {
                 follower.sink(Commit(number: number, changes: nil))
             } else if let changed = changes[follower.collection] {
                 follower.sink(Commit(number: number, changes: Array(changed.values)))

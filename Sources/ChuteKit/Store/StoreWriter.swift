@@ -135,7 +135,8 @@ actor StoreWriter {
         state = done.state
         for warning in done.warnings { diagnostics.warning(warning) }
         signal.fire(done.touched)
-        feed.publish(done.state.commit, done.changed, isReset: done.isReset)
+        feed.publish(
+            done.state.commit, done.changed, resets: done.resets, isReset: done.isReset)
     }
 
     /// Tells `sink` of each commit from now on that changes documents of a collection, until

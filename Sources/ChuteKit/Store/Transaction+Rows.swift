@@ -96,10 +96,19 @@ extension Transaction {
         _ id: DocumentID, in collection: String, old: [UInt8]?, new: [UInt8]?, origin: [UInt8]?
     ) throws {
         try reindex(id, in: collection, old: old, new: new)
-        guard followed.contains(collection) else { return }
+        guard followed.contains(collection), !resets.contains(collection) else { return }
         // Several changes of one document are one: from what it was before the first of them.
         let first = changed[collection]?[id]
         changed[collection, default: [:]][id] = DocumentChange(
             id: id, origin: origin, old: first.map(\.old) ?? old, new: new)
+        changedSize += 128 + (first == nil ? old?.count ?? 0 : 0) + (new?.count ?? 0)
+        if changedSize > Self.changedLimit {
+            resets.formUnion(changed.keys)
+            changed = [:]
+            changedSize = 0
+        }
     }
+
+    /// More bytes of changed documents than this are not kept for those who follow.
+    private static let changedLimit = 16 << 20
 }

@@ -18,7 +18,11 @@ public final class Transaction: Snapshot {
     let followed: Set<String>
     /// What changed in those.
     var changed: [String: [DocumentID: DocumentChange]] = [:]
-    /// So much changed that whoever follows has to look anew.
+    /// The bytes of documents in there.
+    var changedSize = 0
+    /// Collections of which more changed than is kept: whoever follows them has to look anew.
+    var resets: Set<String> = []
+    /// So much changed that whoever follows any has to look anew.
     var isReset = false
     /// What a person should hear of, once it is committed.
     var warnings: [String] = []
@@ -43,13 +47,15 @@ public final class Transaction: Snapshot {
         let state: WritingState
         let touched: Topics
         let changed: [String: [DocumentID: DocumentChange]]
+        let resets: Set<String>
         let isReset: Bool
         let warnings: [String]
     }
 
     var committed: Committed {
         Committed(
-            state: state, touched: touched, changed: changed, isReset: isReset,
+            state: state, touched: touched, changed: changed, resets: resets,
+            isReset: isReset,
             warnings: warnings)
     }
 

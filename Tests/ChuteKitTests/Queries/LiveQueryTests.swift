@@ -168,6 +168,27 @@ import Testing
         }
     }
 
+    @Test func `a commit of more than is kept for observers is told as one change`() async throws {
+        try await withSharedStores(1) { stores in
+            let store = stores[0].store
+            let told = Told()
+            let query = store[Self.people].find(field("n") == 1)
+            let live = query.observe { told.take($0, $1) }
+            try await eventually { told.events == ["initial"] }
+            let large = Value.bytes([UInt8](repeating: 1, count: 1 << 20))
+            try await store.write(durable: .withNext) { transaction in
+                for number in 0..<20 {
+                    try transaction.insert(
+                        ["n": .integer(Int64(number % 2)), "b": large], in: Self.people)
+                }
+                #expect(transaction.resets == [Self.people] && transaction.changed.isEmpty)
+            }
+            try await eventually { told.events == ["initial", "update"] }
+            #expect(told.problems == [] && told.last?.count == 10)
+            live.cancel()
+        }
+    }
+
     @Test func `callbacks come on the queue that was asked for`() async throws {
         try await withSharedStores(1) { stores in
             let queue = DispatchQueue(label: "test")
