@@ -47,5 +47,6 @@ struct EngineMeasurement {
         }
         report("lookup by itself", seconds(single) / Double(lookupCount / 10) * 1e6, "microseconds")
         report("peak memory", peakMemory(), "MB")
+        try await QueryMeasurement(chute: chute, count: count).run()
     }
 }

@@ -19,6 +19,7 @@ func report(_ name: String, _ value: Double, _ unit: String) {
     let digits = value < 100 ? 3 : 0
     let scale = [1.0, 10, 100, 1000][digits]
     print("\(name): \((value * scale).rounded() / scale) \(unit)")
+    fflush(nil)  // seen at once, also where it goes into a file
 }
 
 /// Processor time of all threads of this process so far, in seconds.
@@ -33,6 +34,18 @@ func peakMemory() -> Double {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
     return Double(usage.ru_maxrss) / 1024
+}
+
+/// The memory that this process has now, in MB; 0 where that cannot be told.
+func currentMemory() -> Double {
+    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 128)
+    guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
+    let text = String(
+        decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    return Double(pages * 4096) / 1_048_576
 }
 
 /// The middle one of several measurements.

@@ -1,5 +1,5 @@
-/// What an observer is told. Cases are added over time: have a `default`.
-public enum LiveQueryEvent: Sendable {
+/// What an observer is told. Cases are added over time: have an `@unknown default`.
+@nonexhaustive public enum LiveQueryEvent: Sendable {
     /// The result as it is when the observer begins. Once, before all else.
     case initial
     /// The result is another one.

@@ -87,7 +87,7 @@ actor StoreWriter {
     func close() throws {
         opened = nil
         // Whoever follows a collection looks anew, and finds the store closed.
-        feed.publish(.max, [:], isReset: true)
+        feed.close()
         try lock?.release()
     }
 
