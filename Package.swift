@@ -33,7 +33,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "ChuteKit", dependencies: ["ChuteSystem"], exclude: ["Documentation.docc", "PublicAPI.txt"],
+            name: "ChuteKit", dependencies: ["ChuteSystem"],
+            exclude: ["Documentation.docc", "PublicAPI.txt"],
             swiftSettings: strict),
         .target(
             name: "DropFolder", dependencies: ["ChuteKit", "ChuteSystem"],
@@ -41,6 +42,16 @@ let package = Package(
         .executableTarget(
             name: "chute", dependencies: ["DropFolder", "ChuteKit", "ChuteSystem"],
             path: "Sources/ChuteCommand", swiftSettings: strict),
+
+        // Programs on the library, as an application's developer would write them.
+        .target(
+            name: "ExampleTerminal", path: "Examples/ExampleTerminal", swiftSettings: strict),
+        .executableTarget(
+            name: "PicsCLI", dependencies: ["ChuteKit", "ExampleTerminal"],
+            path: "Examples/PicsCLI", swiftSettings: strict),
+        .executableTarget(
+            name: "ChatCLI", dependencies: ["ChuteKit", "ExampleTerminal"],
+            path: "Examples/ChatCLI", swiftSettings: strict),
 
         .executableTarget(
             name: "StoreBenchmark", dependencies: ["ChuteKit", "CSQLite"],
@@ -60,7 +71,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["ChuteKit", "ChuteSystem", "DropFolder", "TestSupport", "chute"],
+            dependencies: [
+                "ChuteKit", "ChuteSystem", "DropFolder", "TestSupport", "chute", "PicsCLI",
+                "ChatCLI",
+            ],
             swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17

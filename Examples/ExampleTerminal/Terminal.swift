@@ -11,10 +11,14 @@ package func typedLines() -> AsyncStream<String> {
     return lines
 }
 
-/// Prints at once, also into a pipe.
+/// Prints a line at once, also into a pipe.
 package func say(_ text: String) {
-    print(text)
-    fflush(nil)
+    var rest = Array("\(text)\n".utf8)[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+        guard count > 0 else { return }
+        rest = rest.dropFirst(count)
+    }
 }
 
 /// `[########            ] 40 %`

@@ -41,6 +41,9 @@ final class DocumentFeed: Sendable {
 
     func remove(_ id: UInt64) { _ = state.withLock { $0.followers.removeValue(forKey: id) } }
 
+    /// Tells everybody to look anew, a last time: the store is closed.
+    func close() { publish(.max, [:], resets: [], isReset: true) }
+
     func publish(
         _ number: UInt64, _ changes: [String: [DocumentID: DocumentChange]],
         resets: Set<String>, isReset: Bool

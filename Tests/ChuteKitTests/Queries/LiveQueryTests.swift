@@ -208,7 +208,7 @@ import Testing
             let query = stores[0].store["_own"].findAll()
             let live = query.observe { told.take($0, $1) }
             try await eventually { told.events == ["failed"] }
-            #expect(told.state.withLock { $0.failure?.code } == .cannotRead)
+            #expect(told.state.withLock { $0.failure?.code } == .invalid)
             await #expect(throws: ChuteError.self) { for try await _ in query.snapshots() {} }
             live.cancel()
         }
