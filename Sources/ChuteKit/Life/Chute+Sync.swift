@@ -66,3 +66,41 @@ extension Chute {
         await replicator.keepers(of: attachments, among: devices)
     }
 }
+
+/// What of the space comes here.
+extension Chute {
+    /// From now on, and after each start, takes of others only what matches one of `queries`:
+    /// whole collections, or documents that meet a condition. Durable when it returns.
+    ///
+    /// What is here stays: evict what is not wanted any more. A document that is written so that
+    /// it stops matching is still told of that, and of nothing after it. What others do not have
+    /// from elsewhere they do not get from here either. Connections are made anew, and what
+    /// matches comes once more: not for changing often. Apart from observers, which see what is
+    /// here, whoever wanted it.
+    ///
+    /// Throws `invalid` for a query with a limit or an offset, for a name that no collection may
+    /// have and for conditions that are too deep, `tooLarge` for over 32 KiB of them, `closed`.
+    public func subscribe(to queries: [Query]) async throws {
+        try await subscribe(
+            Subscription(
+                parts: try queries.map { query in
+                    guard query.isWhole else {
+                        throw ChuteError(
+                            .invalid,
+                            "a subscription is to all that matches: \(query.collection) was to "
+                                + "have a limit or an offset")
+                    }
+                    try store[query.collection].checkName()
+                    return .init(collection: query.collection, predicate: query.predicate)
+                }))
+    }
+
+    /// Takes everything of the space again, which is what an engine does until it is told
+    /// otherwise. Durable when it returns. Throws `closed`.
+    public func subscribeToEverything() async throws { try await subscribe(.everything) }
+
+    private func subscribe(_ subscription: Subscription) async throws {
+        let isNew = try await store.write { try $0.subscribe(subscription) }
+        if isNew { await replicator.endAll(.subscriptionChanged) }
+    }
+}

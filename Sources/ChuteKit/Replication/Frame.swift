@@ -23,7 +23,7 @@ enum FrameType: UInt8, Sendable {
     /// The most bytes of payload of a frame of this type.
     var payloadLimit: Int {
         switch self {
-        case .hello: LocalPeer.metadataLimit + (4 << 10)
+        case .hello: LocalPeer.metadataLimit + Subscription.sizeLimit + (4 << 10)
         case .prove, .acknowledge, .ping, .goodbye: 4 << 10
         case .changes: Change.sizeLimit + (1 << 20)
         case .have, .want: 1 << 20

@@ -43,11 +43,14 @@ struct Hello: Hashable, Sendable {
     /// What the sender says of itself: encoded `Fields`, at most `LocalPeer.metadataLimit` bytes;
     /// empty for nothing.
     var metadata: [UInt8]
+    /// What the sender wants of the other end: an encoded `Subscription`; `nil` for everything.
+    var subscription: [UInt8]?
 
     var cbor: CBOR {
         var entries: [Int: CBOR] = [
             0: .unsigned(version), 1: .unsigned(instance), 2: .unsigned(counter),
         ]
+        if let subscription { entries[6] = .bytes(subscription) }
         if let cursor { entries[3] = .array([.unsigned(cursor.n), .bytes(cursor.tag)]) }
         if let clock { entries[4] = .unsigned(clock) }
         if !metadata.isEmpty { entries[5] = .bytes(metadata) }
@@ -56,8 +59,9 @@ struct Hello: Hashable, Sendable {
 
     init(
         instance: UInt64, cursor: Cursor?, counter: UInt64, clock: UInt64? = nil,
-        metadata: [UInt8] = []
+        metadata: [UInt8] = [], subscription: [UInt8]? = nil
     ) {
+        self.subscription = subscription
         self.instance = instance
         self.cursor = cursor
         self.counter = counter
@@ -74,6 +78,7 @@ struct Hello: Hashable, Sendable {
         self.counter = counter
         cursor = try cbor[3].map { value throws(WireError) in try Cursor(cbor: value) }
         clock = cbor[4]?.uint
+        subscription = cbor[6]?.bytesValue
         metadata = cbor[5]?.bytesValue ?? []
         guard metadata.count <= LocalPeer.metadataLimit else { throw .tooLarge("metadata") }
     }
@@ -228,6 +233,8 @@ struct GoodbyeReason: Hashable, Sendable, CustomStringConvertible {
     static let duplicateDevice = Self("duplicate-device")
     static let malformed = Self("malformed")
     static let spaceChanged = Self("space-changed")
+    /// This end wants something else of the other from now on: connect again.
+    static let subscriptionChanged = Self("subscription-changed")
     static let connectionRefused = Self("connection-refused")
     static let ticketUnknown = Self("ticket-unknown")
     static let ticketExpired = Self("ticket-expired")

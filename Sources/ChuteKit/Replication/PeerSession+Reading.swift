@@ -78,9 +78,10 @@ extension PeerSession {
                 parts.append(ReceivedPart(batch: batch, changes: changes))
             } catch { refused.append(error) }
         }
-        let received = parts
+        let (received, wanted) = (parts, ownSubscription)
         refused += try await context.store.write(durable: .withNext) { transaction in
-            try transaction.receive(received, upTo: page.end, from: peer)
+            try transaction.receive(
+                received, upTo: page.end, from: peer, subscription: wanted)
         }
         if !refused.isEmpty {
             refusedChanges += refused.count

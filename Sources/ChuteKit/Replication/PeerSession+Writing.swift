@@ -40,16 +40,17 @@ extension PeerSession {
             unacknowledged += 1
             try channel.send(.changes, page.cbor)
         }
-        let (after, since) = (sentThrough, learnedBefore)
-        let page = try await context.reader.read {
-            try $0.changes(after: after, for: peer, since: since)
+        let (after, since, wanted) = (sentThrough, learnedBefore, subscription)
+        let pages = try await context.reader.read {
+            try $0.changes(after: after, for: peer, since: since, subscription: wanted)
         }
-        guard let end = page.end else { return }
+        guard let end = pages.last?.end else { return }
         sentThrough = end.n
         hasNewChanges = true
-        guard !page.parts.isEmpty else { return }
-        unacknowledged += 1
-        try channel.send(.changes, page.cbor)
+        for page in pages where !page.parts.isEmpty {
+            unacknowledged += 1
+            try channel.send(.changes, page.cbor)
+        }
     }
 
     func receiveWants(_ body: CBOR) throws {

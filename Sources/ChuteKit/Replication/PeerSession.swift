@@ -51,6 +51,9 @@ actor PeerSession {
 
     var wakeups = Mailbox<Void>()
     var sentThrough: UInt64 = 0
+    /// What the peer wants, and what this end said that it wants.
+    var subscription = Subscription.everything
+    var ownSubscription = Subscription.everything
     var learnedBefore: UInt64 = 0
     var unacknowledged = 0
     var hasNewChanges = true
@@ -106,12 +109,18 @@ actor PeerSession {
     /// Exchanges the hellos. What the peer says of itself decides whether this connection stays.
     func exchangeHellos() async throws -> Hello {
         guard let peer else { throw WireError.unexpected("a hello before the proof") }
-        let (cursor, counter) = try await context.reader.read { snapshot in
-            (try snapshot.cursor(from: peer), try snapshot.highestCounter(of: peer))
+        // One transaction: a cursor is about what was wanted when it was written.
+        let (cursor, counter, wanted) = try await context.store.write { transaction in
+            (
+                try transaction.cursor(from: peer), try transaction.highestCounter(of: peer),
+                transaction.state.subscription
+            )
         }
+        ownSubscription = wanted
         let own = Hello(
             instance: context.instance, cursor: cursor, counter: counter,
-            clock: StoreWriter.milliseconds(), metadata: context.local.encodedMetadata)
+            clock: StoreWriter.milliseconds(), metadata: context.local.encodedMetadata,
+            subscription: try wanted.encoded())
         try channel.send(.hello, own.cbor)
         guard case .known(let type, let payload) = try await channel.next() else {
             throw WireError.unexpected("no hello")
@@ -136,8 +145,13 @@ actor PeerSession {
             (try snapshot.start(after: hello.cursor), try snapshot.lastLearned())
         }
         sentThrough = start
+        subscription = try Subscription(encoded: hello.subscription)
         learnedBefore = last
         try await context.store.write { try $0.noteCounter(hello.counter) }
+        guard await context.store.subscription == ownSubscription else {
+            end(.subscriptionChanged)
+            throw SessionEnd.said(.subscriptionChanged)
+        }
         // One that was replaced meanwhile must not stand in the place of the one that stays.
         if let ending { throw SessionEnd.said(ending) }
         context.fetcher.connected(peer, through: self)

@@ -31,6 +31,11 @@ extension Replicator {
         }
     }
 
+    /// Ends all sessions; those who dial do so again.
+    func endAll(_ reason: GoodbyeReason) async {
+        for session in sessions.values { await session.end(reason) }
+    }
+
     /// By how many milliseconds the clocks of connected devices are ahead of this one's.
     func clockLeads() async -> [DeviceID: Int64] {
         var leads: [DeviceID: Int64] = [:]

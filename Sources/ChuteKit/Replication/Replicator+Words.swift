@@ -19,7 +19,8 @@ extension Replicator {
         case _ where isOld: context.diagnostics.debug("\(name) refuses the connection still")
         case (is CancellationError, _), (_, .said(.stopping)?):
             context.diagnostics.debug("disconnected from \(name): this device stops")
-        case (_, let end?) where [.duplicateConnection, .spaceChanged].contains(end.reason):
+        case (_, let end?)
+        where [.duplicateConnection, .spaceChanged, .subscriptionChanged].contains(end.reason):
             // Another connection takes its place.
             context.diagnostics.debug("disconnected from \(name): \(end)")
         default:

@@ -15,7 +15,7 @@ enum SessionEnd: Error, Sendable, CustomStringConvertible {
 
     /// Whether the other end will be as ready as before.
     var isPassing: Bool {
-        [.stopping, .duplicateConnection, .spaceChanged].contains(reason)
+        [.stopping, .duplicateConnection, .spaceChanged, .subscriptionChanged].contains(reason)
     }
 
     var description: String { "goodbye: \(reason)" }

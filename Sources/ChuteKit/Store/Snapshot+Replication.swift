@@ -38,12 +38,14 @@ extension Snapshot {
     /// From this size on a page takes no more: with the largest change it fits in a frame.
     private static let pageByteCount = 512 << 10
 
-    /// The next changes after number `n`, at most 256 and about 1 MiB, but those that came from
-    /// `peer` with a number above `since`: that peer has them.
-    func changes(after n: UInt64, for peer: DeviceID, since: UInt64) throws -> ChangePage {
-        var page = ChangePage()
-        var places: [Int64: Int] = [:]
-        var size = 0
+    /// The next changes after number `n` for a peer that subscribed to `subscription`, at most 256
+    /// rows and about 1 MiB, but those that came from `peer` with a number above `since`: that
+    /// peer has them. Mostly one page; only the last one has an end.
+    func changes(
+        after n: UInt64, for peer: DeviceID, since: UInt64,
+        subscription: Subscription = .everything
+    ) throws -> [ChangePage] {
+        var pages = FilledPages()
         let rows = try database.prepare(
             """
             SELECT n, tag, batch, CASE WHEN via = ?2 AND n > ?3 THEN NULL ELSE body END
@@ -55,25 +57,60 @@ extension Snapshot {
                 $0.optionalBytes(3)
             )
         }
+        var end: Cursor?
         for (cursor, batch, body) in rows {
-            if size > Self.pageByteCount { break }
-            page.end = cursor
+            if pages.byteCount > Self.pageByteCount { break }
+            end = cursor
             guard let batch, let body else { continue }
-            size += body.count
-            if let place = places[batch] {
-                page.parts[place].changes.append(body)
-                continue
+            for number in try changes(for: subscription, at: cursor.n, body) {
+                if number == Int64(bitPattern: cursor.n) {
+                    try add(body, of: batch, to: &pages)
+                } else if let (batch, body) = try earlier(number) {
+                    try add(body, of: batch, to: &pages)
+                }
             }
-            let found = try database.prepare("SELECT header, signature FROM batches WHERE id = ?")
-                .first(batch) { ($0.bytes(0), $0.bytes(1)) }
-            guard let (header, signature) = found else {
-                throw WireError.malformed("a change without its batch")
-            }
-            places[batch] = page.parts.count
-            size += header.count + signature.count
-            page.parts.append(.init(header: header, signature: signature, changes: [body]))
         }
-        return page
+        pages.all[pages.all.count - 1].end = end
+        return pages.all
+    }
+
+    /// Pages that are being filled, and where in the last one the changes of a batch are.
+    private struct FilledPages {
+        var all = [ChangePage()]
+        var places: [Int64: Int] = [:]
+        /// Of the last page.
+        var size = 0
+        /// Of all of them.
+        var byteCount = 0
+    }
+
+    private func earlier(_ number: Int64) throws -> (batch: Int64, body: [UInt8])? {
+        try database.prepare("SELECT batch, body FROM changes WHERE n = ? AND body IS NOT NULL")
+            .first(number) { ($0.int64(0), $0.bytes(1)) }
+    }
+
+    private func add(_ body: [UInt8], of batch: Int64, to pages: inout FilledPages) throws {
+        pages.byteCount += body.count
+        if pages.size > 0, pages.size + body.count > Change.sizeLimit {
+            pages.all.append(ChangePage())
+            (pages.places, pages.size) = ([:], 0)
+        }
+        pages.size += body.count
+        let last = pages.all.count - 1
+        if let place = pages.places[batch] {
+            pages.all[last].parts[place].changes.append(body)
+            return
+        }
+        let found = try database.prepare("SELECT header, signature FROM batches WHERE id = ?")
+            .first(batch) { ($0.bytes(0), $0.bytes(1)) }
+        guard let (header, signature) = found else {
+            throw WireError.malformed("a change without its batch")
+        }
+        pages.places[batch] = pages.all[last].parts.count
+        pages.size += header.count + signature.count
+        pages.byteCount += header.count + signature.count
+        pages.all[last].parts.append(
+            .init(header: header, signature: signature, changes: [body]))
     }
 
     /// What a peer has to know before all else: who belongs to the space, and what each device
@@ -114,8 +151,13 @@ extension Transaction {
     ///
     /// A change that no honest peer sends is left out and counted: the others stand.
     func receive(
-        _ parts: [ReceivedPart], upTo end: Cursor?, from peer: DeviceID
+        _ parts: [ReceivedPart], upTo end: Cursor?, from peer: DeviceID,
+        subscription: Subscription = .everything
     ) throws -> [WireError] {
+        // What was asked for before says nothing about what is asked for now.
+        guard subscription == state.subscription else {
+            throw SessionEnd.said(.subscriptionChanged)
+        }
         var refused: [WireError] = []
         for part in parts {
             for change in part.changes {

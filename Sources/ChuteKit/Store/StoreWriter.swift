@@ -101,6 +101,7 @@ actor StoreWriter {
     var space: SpaceID { state.space }
     var membership: Membership { state.membership }
     var sharedKey: SharedKey? { state.sharedKey }
+    var subscription: Subscription { state.subscription }
 
     /// Runs `body` in one transaction; all of it is durable when this returns, or, when `body`
     /// or the commit throws, nothing of it happened.

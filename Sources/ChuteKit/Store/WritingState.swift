@@ -14,6 +14,8 @@ struct WritingState: Sendable {
     /// The number of the last commit.
     var commit: UInt64
     var ids = GeneratedID()
+    /// What this device wants of others.
+    var subscription: Subscription
     /// The declared indexes, by their collections.
     var indexes: [String: [FieldIndex]] = [:]
 
@@ -34,7 +36,9 @@ struct WritingState: Sendable {
         return WritingState(
             space: space, sharedKey: sharedKey, counter: try number("counter"),
             clock: HybridClock(last: Stamp(rawValue: try number("stamp"))),
-            commit: try number("commit"), indexes: try FieldIndex.all(in: database))
+            commit: try number("commit"),
+            subscription: try Subscription(encoded: meta("subscription")),
+            indexes: try FieldIndex.all(in: database))
     }
 
     func save(in database: Connection) throws {

@@ -160,7 +160,7 @@ struct SpaceTests {
             let pages = try await a.chute.store.read {
                 try $0.changes(after: 0, for: b.chute.device, since: .max)
             }
-            let parts = try pages.parts.map { part in
+            let parts = try pages.flatMap(\.parts).map { part in
                 ReceivedPart(
                     batch: try SignedBatch(header: part.header, signature: part.signature),
                     changes: try part.changes.map { try Change(bytes: $0) })

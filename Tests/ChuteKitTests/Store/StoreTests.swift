@@ -235,7 +235,7 @@ struct StoreTests {
             }
             try await store.write { transaction in
                 let peer = DeviceID(Digest(hashing: [1]))
-                let page = try transaction.changes(after: 0, for: peer, since: 0)
+                let page = try #require(transaction.changes(after: 0, for: peer, since: 0).first)
                 #expect(page.parts.flatMap(\.changes).count == 1)
                 let end = try #require(page.end)
                 #expect(end.n == 3)
@@ -330,7 +330,7 @@ struct StoreTests {
             let pages = try await store.write {
                 try $0.changes(after: 0, for: device, since: 0)
             }
-            for part in pages.parts {
+            for part in pages.flatMap(\.parts) {
                 let batch = try SignedBatch(header: part.header, signature: part.signature)
                 #expect(batch.space == second)
                 for bytes in part.changes {

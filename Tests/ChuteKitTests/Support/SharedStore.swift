@@ -20,19 +20,21 @@ struct SharedStore: Sendable {
 
     /// Takes in everything that `other` has; how many changes were news.
     @discardableResult
-    func pull(from other: SharedStore, membersOnly: Bool = false) async throws -> Int {
+    func pull(
+        from other: SharedStore, _ subscription: Subscription = .everything
+    ) async throws -> Int {
         var after: UInt64 = 0
         var news = 0
         let peer = other.device
         let own = device
         while true {
             let from = after
-            let page = try await other.reader.read {
-                try $0.changes(after: from, for: own, since: 0)
+            let pages = try await other.reader.read {
+                try $0.changes(after: from, for: own, since: 0, subscription: subscription)
             }
-            guard let end = page.end else { return news }
+            guard let end = pages.last?.end else { return news }
             after = end.n
-            let parts = try page.parts.map {
+            let parts = try pages.flatMap(\.parts).map {
                 ReceivedPart(
                     batch: try SignedBatch(header: $0.header, signature: $0.signature),
                     changes: try $0.changes.map { try Change(bytes: $0) })
