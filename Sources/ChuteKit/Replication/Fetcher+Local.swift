@@ -4,7 +4,7 @@ import Glibc
 /// Bytes that lie on own disk already.
 extension Fetcher {
     /// Copies the bytes from a file on own disk, hashing them on the way; `false` where none
-    /// has them any more.
+    /// has them any more. Throws `CancellationError` between two pieces.
     func copyFromHere(_ want: Want) async throws -> Bool {
         let attachment = want.attachment
         let (locations, layer) = try await reader.read { snapshot in
@@ -14,6 +14,7 @@ extension Fetcher {
         var source = BlobServer(roots: allRoots, buffers: buffers)
         let transfer = FetchTransfer(want: want, layer: layer)
         for piece in 0..<PieceTree.pieceCount(length: attachment.byteCount) {
+            try Task.checkCancellation()
             let request = PieceRequest(
                 number: 0, attachment: attachment, piece: piece, offset: 0)
             let buffer =
@@ -34,9 +35,16 @@ extension Fetcher {
     }
 
     /// Hashes what an earlier run left in the staged file, while the rest is fetched already.
-    func checkStaged(_ pieces: [UInt64], of transfer: FetchTransfer) async {
+    ///
+    /// Throws `CancellationError` between two pieces: then nothing is under way for the first want
+    /// of the transfer, and others of it wait as paused ones do.
+    func checkStaged(_ pieces: [UInt64], of transfer: FetchTransfer) async throws {
         var wrong: [UInt64] = []
         for piece in pieces {
+            do { try Task.checkCancellation() } catch {
+                giveUpStaged(transfer)
+                throw error
+            }
             if transfer.checkStaged(piece, in: roots, with: hasher) {
                 transfer.mark(piece)
             } else {
@@ -47,6 +55,13 @@ extension Fetcher {
         guard transfers[transfer.attachment] === transfer else { return }
         carryOut(planner.reopen(wrong, of: transfer.attachment))
         finishIfComplete(transfer)
+    }
+
+    /// What is not hashed yet is neither there nor asked for: the next run looks at it anew.
+    private func giveUpStaged(_ transfer: FetchTransfer) {
+        guard transfers[transfer.attachment] === transfer else { return }
+        drop(transfer.attachment)
+        for want in transfer.wants.dropFirst() { retryLater(want) }
     }
 
     /// Makes the file of a want of no bytes.

@@ -92,10 +92,17 @@ actor Fetcher {
             try await Task.pause(for: .seconds(30), tolerance: .seconds(10))
             let ids = Array(paused.keys)
             let gone = try await reader.read { try $0.missingWants(among: ids) }
-            let again = ids.sorted().compactMap { paused.removeValue(forKey: $0) }
             defer { roots.close() }
-            for want in again where !gone.contains(want.id) {
-                carryOut(try await start(want, isLocal: false, mayBeStaged: true))
+            for id in ids.sorted() {
+                guard let want = paused.removeValue(forKey: id), !gone.contains(id) else {
+                    continue
+                }
+                do {
+                    carryOut(try await start(want, isLocal: false, mayBeStaged: true))
+                } catch {
+                    paused[id] = want
+                    throw error
+                }
             }
         }
     }
@@ -111,14 +118,15 @@ actor Fetcher {
                 }
                 return (wants, Set(local.map(\.id)))
             }
-            guard let last = wants.last else { break }
-            lastWant = last.id
+            if wants.isEmpty { break }
             for part in wants.chunks(of: Self.askCount) {
                 var assignments: [FetchPlanner.Assignment] = []
+                defer { carryOut(assignments) }
                 for want in part {
                     assignments += try await start(want, isLocal: local.contains(want.id))
+                    // Not before: what an error or a cancel ends is taken up by the next run.
+                    lastWant = want.id
                 }
-                carryOut(assignments)
             }
         }
         isFirstRound = false
@@ -169,7 +177,8 @@ actor Fetcher {
         carryOut(planner.remove(attachment))
     }
 
-    /// Begins with a want; what is to be asked for by that.
+    /// Begins with a want; what is to be asked for by that. Where it throws, also for a cancel, the
+    /// want is to be started again.
     func start(
         _ want: Want, isLocal: Bool, mayBeStaged: Bool = false
     ) async throws -> [FetchPlanner.Assignment] {
@@ -200,7 +209,7 @@ actor Fetcher {
             priority: priorities[attachment] ?? .normal)
         guard !staged.isEmpty else { return assignments }
         carryOut(assignments)
-        await checkStaged(staged.sorted(), of: transfer)
+        try await checkStaged(staged.sorted(), of: transfer)
         return []
     }
 
@@ -254,6 +263,9 @@ actor Fetcher {
                     reason: error.description),
                 layer: []))
     }
+
+    /// Takes a want up again by and by, in this run or the next.
+    func retryLater(_ want: Want) { paused[want.id] = want }
 
     /// Asks the peers for what was planned.
     func carryOut(_ assignments: [FetchPlanner.Assignment]) {

@@ -78,6 +78,15 @@ final class FrameChannel {
         }
     }
 
+    /// The next frame of what came already; `nil` where that holds no more whole ones. Never waits.
+    func nextAtHand() throws -> Frame? {
+        while true {
+            if let frame = try parse() { return frame }
+            makeRoom()
+            guard case .bytes = try fill() else { return nil }
+        }
+    }
+
     /// Takes in all that is there and has room: one call of OpenSSL gives one record at most.
     private func fill() throws -> TLSStream.ReadResult {
         if let ending { return try ending.get() }

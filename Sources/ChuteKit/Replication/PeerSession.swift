@@ -138,9 +138,11 @@ actor PeerSession {
         clockLead = Int64(clamping: milliseconds) - Int64(clamping: StoreWriter.milliseconds())
     }
 
-    /// Replicates and serves until either end says goodbye, or the connection is lost.
+    /// Replicates and serves until either end says goodbye, or the connection is lost. Cancelled,
+    /// this end says that it stops.
     func run(hello: Hello) async throws {
         guard let peer else { throw WireError.unexpected("a session without a proof") }
+        defer { if Task.isCancelled { end(.stopping) } }
         let (start, last) = try await context.reader.read { snapshot in
             (try snapshot.start(after: hello.cursor), try snapshot.lastLearned())
         }
@@ -172,12 +174,30 @@ actor PeerSession {
                 wakeups.close()
                 inquiries.close()
             }
-            do { try await group.next() } catch {
+            let first = await group.nextResult()
+            // A cancel ends the tasks here at once: the peer hears why before the channel closes.
+            if Task.isCancelled { end(.stopping) }
+            if case .failure(let error) = first {
                 // Its own end closes the channel, which is what the reader then meets.
-                throw ending.map(SessionEnd.said) ?? error
+                throw ending.map(SessionEnd.said) ?? lastWord(before: error) ?? error
             }
         }
         if let ending { throw SessionEnd.said(ending) }
+    }
+
+    /// The goodbye of a peer that hung up, where what was sent to it met that before the reader
+    /// came to it.
+    private func lastWord(before error: any Error) -> SessionEnd? {
+        guard error is OpenSSLError else { return nil }
+        do {
+            while let frame = try channel.nextAtHand() {
+                guard case .known(.goodbye, let payload) = frame else { continue }
+                return .refused(try reason(payload))
+            }
+        } catch {
+            context.diagnostics.debug("\(address): no last word: \(error)")
+        }
+        return nil
     }
 
     /// Whether any byte of the peer comes within `limit`, asked for by a ping.

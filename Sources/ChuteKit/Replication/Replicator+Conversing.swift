@@ -33,7 +33,7 @@ extension Replicator {
                     try await session.exchangeHellos()
                 }
             } catch {
-                await session.end(.malformed)
+                await session.end(Task.isCancelled ? .stopping : .malformed)
                 await noteRefusal(by: device, error)
                 throw error
             }
@@ -87,7 +87,7 @@ extension Replicator {
         do {
             return try await withTimeout(Self.proofTimeout) { try await session.prove() }
         } catch {
-            await session.end(.notMember)
+            await session.end(Task.isCancelled ? .stopping : .notMember)
             if let member = await session.pinned { await noteRefusal(by: member, error) }
             throw error
         }

@@ -78,8 +78,7 @@ actor Replicator {
                     if case .listening = arrival { begun() }
                 }
             }
-            group.cancelAll()
-            for session in sessions.values { await session.end(.stopping) }
+            group.cancelAll()  // each session says goodbye
         }
         forget()
     }
