@@ -27,7 +27,7 @@ extension Transaction {
     /// Forgets a blob if it is still garbage, and still the file that was judged; whether it was.
     func forgetIfUnreferenced(_ blob: Blob) throws -> Bool {
         let key = (blob.attachment.digest.bytes, blob.attachment.byteCount)
-        return try database.prepare(
+        let isForgotten = try database.prepare(
             """
             DELETE FROM locations WHERE digest = ?1 AND length = ?2 AND root = ?3 AND path = ?4
             AND fingerprint = ?5 AND owned = 1
@@ -39,15 +39,19 @@ extension Transaction {
         ).first(
             key.0, key.1, blob.location.root, blob.location.path.bytes, blob.location.fingerprint
         ) { _ in true } ?? false
+        if isForgotten { try takeBackIfGone(blob.attachment) }
+        return isForgotten
     }
 
     /// Forgets a blob whose file is gone or damaged, and takes back that the bytes are here where
     /// no other file has them.
     func forget(_ blob: Blob) throws {
         try removeLocation(root: blob.location.root, path: blob.location.path)
-        if try locations(of: blob.attachment).isEmpty {
-            try takeBackAcknowledgement(of: blob.attachment)
-        }
+        try takeBackIfGone(blob.attachment)
+    }
+
+    private func takeBackIfGone(_ attachment: AttachmentID) throws {
+        if try locations(of: attachment).isEmpty { try takeBackAcknowledgement(of: attachment) }
     }
 
     /// Forgets what lies below blob folders that are not this one: they are gone.

@@ -103,6 +103,8 @@ extension Transaction {
                 WHERE digest = ? AND length = ? AND collection = ? AND document = ?
                 """
             ).run(token.id.digest.bytes, token.id.byteCount, collection, id.bytes)
+            // Before the bytes can go: who puts the document away next must not rely on them.
+            try takeBackAcknowledgement(of: token.id, for: id)
         }
         touched.insert(.documents)
         return true

@@ -14,14 +14,20 @@ extension Transaction {
         }
     }
 
-    /// Says that the bytes are not here any more, where it had been said that they are.
-    func takeBackAcknowledgement(of attachment: AttachmentID) throws {
+    /// Says that the bytes are not here any more, where it had been said that they are: for all
+    /// documents, or for one.
+    func takeBackAcknowledgement(
+        of attachment: AttachmentID, for document: DocumentID? = nil
+    ) throws {
         let said = try database.prepare(
             """
             SELECT collection, document FROM receipts
-            WHERE version = ? AND device = ? AND state = 0 AND removed = 0
+            WHERE version = ?1 AND device = ?2 AND state = 0 AND removed = 0
+            AND (?3 IS NULL OR document = ?3)
             """
-        ).all(attachment.receiptVersion.bytes, ownBytes) { ($0.text(0), $0.bytes(1)) }
+        ).all(attachment.receiptVersion.bytes, ownBytes, document?.bytes) {
+            ($0.text(0), $0.bytes(1))
+        }
         for (collection, bytes) in said {
             guard let document = DocumentID(bytes: bytes) else { continue }
             try state(

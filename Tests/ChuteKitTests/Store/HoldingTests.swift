@@ -67,4 +67,51 @@ struct HoldingTests {
             #expect(try await !isNamed())
         }
     }
+
+    /// Each relied on the other's receipt, and the bytes were collected on both.
+    @Test func `two devices that put a document away one after the other keep its bytes on one`()
+        async throws
+    {
+        try await withPicture { one, two, id in
+            let attachment = attachment
+            for store in [one, two] { try await store.write { try $0.acknowledge(attachment) } }
+            try await one.pull(from: two)
+            try await two.pull(from: one)
+            try await one.write { _ = try $0.evict(id, in: Self.people) }
+            try await two.pull(from: one)
+            #expect(try await holders(at: two) == [two.device])
+            try await two.write { _ = try $0.evict(id, in: Self.people) }
+            #expect(try await two.store.read { try $0.hasToken(of: attachment) })
+            #expect(try await !one.store.read { try $0.hasToken(of: attachment) })
+        }
+    }
+
+    @Test func `who collected the bytes as garbage does not say any longer that they are here`()
+        async throws
+    {
+        try await withPicture { one, two, id in
+            let attachment = attachment
+            let location = Location(
+                root: 1, path: "blob", fingerprint: [1], isOwned: true)
+            try await two.write { transaction in
+                try transaction.addLocation(location, of: attachment)
+                try transaction.acknowledge(attachment)
+            }
+            try await one.pull(from: two)
+            try await one.write { _ = try $0.remove(id, in: Self.people) }
+            try await two.pull(from: one)
+            let isForgotten = try await two.write {
+                try $0.forgetIfUnreferenced(.init(attachment: attachment, location: location))
+            }
+            #expect(isForgotten)
+            // The same document again, with the same picture.
+            let token = AttachmentToken(id: attachment)
+            try await one.write { transaction in
+                _ = try transaction.insert(
+                    ["picture": .attachment(token)], as: id, in: Self.people)
+            }
+            try await one.pull(from: two)
+            #expect(try await holders(at: one).isEmpty)
+        }
+    }
 }
