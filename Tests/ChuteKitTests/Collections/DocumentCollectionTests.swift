@@ -37,6 +37,23 @@ struct DocumentCollectionTests {
         }
     }
 
+    @Test func `a document is a record of its attachment, with one or without`() async throws {
+        try await withPeople { people in
+            let token = AttachmentToken(id: .test(byteCount: 3))
+            let full = try await people.insert([
+                "image": .attachment(token), "mimeType": "image/png",
+            ])
+            let empty = try await people.insert(["image": "no token"])
+            let one = try #require(try await people.findByID(full).exec())
+            let other = try #require(try await people.findByID(empty).exec())
+            #expect(AttachmentRecord(one).token == token)
+            #expect(AttachmentRecord(one).mimeType == "image/png")
+            #expect(AttachmentRecord(other).token == nil)
+            #expect(AttachmentRecord(other).mimeType == "image/jpeg")
+            #expect(AttachmentRecord(other).id == empty)
+        }
+    }
+
     static let badNames = ["", "_devices", "_", String(repeating: "x", count: 256)]
 
     @Test(arguments: badNames)
