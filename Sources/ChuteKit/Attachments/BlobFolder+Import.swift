@@ -18,6 +18,7 @@ extension BlobFolder {
         let file = try describing("\(source) cannot be taken in") { () throws(SystemError) in
             try FileDescriptor.open(source, FileDescriptor.readOnly)
         }
+        if mode == .move { try checkIsNotOwn(source) }
         for _ in 0..<Self.attemptCount {
             let before = try regularStatus(of: file, source)
             try await checkRoom(for: before.size)

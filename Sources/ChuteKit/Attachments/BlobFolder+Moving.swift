@@ -3,6 +3,19 @@ import Glibc
 
 /// Removing a file that was moved in.
 extension BlobFolder {
+    /// Throws `invalid` for a file of this very folder: moving it in would remove the only bytes.
+    func checkIsNotOwn(_ source: BytePath) throws {
+        let parent = source.parent
+        let (above, own) = try describing("\(source) cannot be moved in") {
+            () throws(SystemError) in
+            (try Folder(at: parent.isEmpty ? "." : parent).status(), try folder.status())
+        }
+        guard (above.device, above.inode) != (own.device, own.inode) else {
+            throw ChuteError(
+                .invalid, "\(source) is the engine's own file of an attachment: never move it")
+        }
+    }
+
     /// Removes a file whose bytes are durable here, if it still is what was read.
     ///
     /// Its name goes first, to one that nobody else uses; what has that name is looked at, and

@@ -23,8 +23,14 @@ struct FetchTotals {
     var progress: FetchProgress {
         FetchProgress(
             activeCount: active.count,
-            downloadedBytes: completedBytes + active.values.reduce(0, +),
-            totalBytes: completedBytes + active.keys.reduce(0) { $0 + $1.byteCount })
+            downloadedBytes: active.values.reduce(completedBytes, Self.sum),
+            totalBytes: active.keys.reduce(completedBytes) { Self.sum($0, $1.byteCount) })
+    }
+
+    /// How long an attachment is is the word of whoever named it: the sum can be any number.
+    private static func sum(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? .max : sum
     }
 
     mutating func began(_ attachment: AttachmentID) {
@@ -39,6 +45,6 @@ struct FetchTotals {
 
     mutating func ended(_ attachment: AttachmentID, isCompleted: Bool) {
         guard active.removeValue(forKey: attachment) != nil, isCompleted else { return }
-        completedBytes += attachment.byteCount
+        completedBytes = Self.sum(completedBytes, attachment.byteCount)
     }
 }

@@ -41,7 +41,7 @@ struct MergedDocument {
         let standing = sorted[(removal.map { $0 + 1 } ?? 0)...]
         let insert = standing.lastIndex { $0.writes?.isInsert ?? false }
         var live: Set<Int> = Set([removal, insert].compactMap(\.self))
-        var shown: [(index: Int, write: FieldWrites.Write)] = []
+        var shown: [MergedWrites.Write] = []
         var written: Set<[[UInt8]]> = []
         for index in standing.indices.reversed() {
             for write in sorted[index].writes?.writes.reversed() ?? [] {
@@ -50,7 +50,7 @@ struct MergedDocument {
                 guard !isOverwritten else { continue }
                 written.insert(key)
                 live.insert(index)
-                shown.append((index, write))
+                shown.append(.init(key: key, write: write))
             }
         }
         self.live = live.sorted().map { sorted[$0].number }
@@ -58,11 +58,7 @@ struct MergedDocument {
             fields = nil
             return
         }
-        var fields = Fields()
-        for (_, write) in shown.reversed() {
-            fields.write(write.value, at: write.path.names[...])
-        }
-        self.fields = fields
+        fields = MergedWrites(shown).fields
     }
 }
 

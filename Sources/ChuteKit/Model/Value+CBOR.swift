@@ -54,6 +54,12 @@ extension Value {
     }
 }
 
+extension CBOR.Limits {
+    /// For documents as they are kept: what came together of several changes, each within the
+    /// usual limits, can be deeper and have more in it than any of them.
+    static let document = CBOR.Limits(itemCount: .max, depth: 64)
+}
+
 extension Fields {
     var cbor: CBOR { .map(all.map { .init(key: .text($0.name), value: $0.value.cbor) }) }
 

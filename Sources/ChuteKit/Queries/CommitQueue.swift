@@ -2,8 +2,8 @@ import Synchronization
 
 /// Hands what the writer commits to one observer, without ever holding up the writer.
 ///
-/// What waits is bounded: commits beyond a number are one with those before them, and one that
-/// changes too much says only that the collection has to be read.
+/// What waits is bounded: commits beyond a number are one with those before them, and where they
+/// change too much all that waits says only that the collection has to be read.
 final class CommitQueue: Sendable {
     /// What some commits in a row changed, each document once.
     private struct Merged {
@@ -62,6 +62,9 @@ final class CommitQueue: Sendable {
             } else {
                 // All that wait together would be one in the end: the last one takes what comes.
                 state.waiting[limit - 1].add(commit)
+            }
+            if state.waiting.reduce(0, { $0 + $1.size }) > Merged.sizeLimit {
+                state.waiting = [Merged(.init(number: commit.number, changes: nil))]
             }
             return nil
         }

@@ -28,7 +28,7 @@ public struct Documents: RandomAccessCollection, Sendable {
             return Document(
                 id: stored.id, collection: collection,
                 origin: DeviceID(bytes: stored.originBytes),
-                fields: try Fields(cbor: CBOR.decode(stored.body)))
+                fields: try Fields(cbor: CBOR.decode(stored.body, limits: .document)))
         } catch {
             // It was decoded once when it was found: what is read here is the same bytes.
             preconditionFailure("a document cannot be decoded a second time: \(error)")

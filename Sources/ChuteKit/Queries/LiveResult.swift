@@ -50,7 +50,7 @@ struct LiveResult: Sendable {
 
     /// The key of a document with a content, where it matches.
     private func key(of body: [UInt8], _ id: DocumentID) throws -> [UInt8]? {
-        let fields = try Fields(cbor: CBOR.decode(body))
+        let fields = try Fields(cbor: CBOR.decode(body, limits: .document))
         return query.predicate.matches(fields, id: id) ? query.key(of: fields, id: id) : nil
     }
 }

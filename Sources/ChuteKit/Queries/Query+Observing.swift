@@ -6,7 +6,7 @@ extension Query {
     ///
     /// Calls come one after the other: on `queue`, or on a thread of the observer's own. They may
     /// take any time and do anything; nobody who writes waits for them. Commits that come
-    /// meanwhile wait; from 256 on those that come are told as one. Where the result cannot be
+    /// meanwhile wait; from 256 on, or 16 MiB of documents, they are told as one. Where the result cannot be
     /// read, or the query cannot be, the last call is `.failed`.
     public func observe(
         deliverOn queue: DispatchQueue? = nil,

@@ -67,7 +67,7 @@ extension Snapshot {
                 throw WireError.malformed("the id of a document")
             }
             let body_ = row.bytes(2)
-            let fields = try Fields(cbor: CBOR.decode(body_))
+            let fields = try Fields(cbor: CBOR.decode(body_, limits: .document))
             guard query.predicate.matches(fields, id: id) else { return }
             try body(
                 FoundDocument(

@@ -89,8 +89,8 @@ extension Transaction {
         _ id: DocumentID, in collection: String, old: [UInt8]?, new: [UInt8]?
     ) throws {
         guard let indexes = state.indexes[collection] else { return }
-        let before = try old.map { try Fields(cbor: CBOR.decode($0)) }
-        let after = try new.map { try Fields(cbor: CBOR.decode($0)) }
+        let before = try old.map { try Fields(cbor: CBOR.decode($0, limits: .document)) }
+        let after = try new.map { try Fields(cbor: CBOR.decode($0, limits: .document)) }
         for index in indexes {
             let left = before.map { index.key(of: $0) }
             let right = after.map { index.key(of: $0) }
@@ -164,7 +164,8 @@ extension Transaction {
                 guard let id = DocumentID(bytes: bytes) else {
                     throw WireError.malformed("the id of a document")
                 }
-                try insert(index.key(of: Fields(cbor: CBOR.decode(body))), id, into: index)
+                let fields = try Fields(cbor: CBOR.decode(body, limits: .document))
+                try insert(index.key(of: fields), id, into: index)
                 count += 1
                 size += body.count
                 last = bytes

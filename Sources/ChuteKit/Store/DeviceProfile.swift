@@ -100,7 +100,7 @@ extension Transaction {
     /// Publishes what this device says of itself, if that is new.
     public func publish(_ profile: DeviceProfile) throws {
         guard try self.profile(of: device) != profile else { return }
-        try put(
+        try write(
             seed: DeviceProfile.seed, in: DeviceProfile.collection, fields: profile.fields)
     }
 

@@ -13,7 +13,9 @@ extension Snapshot {
             try Document(
                 id: id, collection: collection,
                 origin: row.optionalBytes(0).flatMap(DeviceID.init(bytes:)),
-                fields: row.withBytes(1) { try Fields(cbor: CBOR.decode($0)) })
+                fields: row.withBytes(1) {
+                    try Fields(cbor: CBOR.decode($0, limits: .document))
+                })
         }
     }
 

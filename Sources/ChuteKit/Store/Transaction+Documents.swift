@@ -125,7 +125,7 @@ extension Transaction {
         let latest = known?.live.map(\.order.stamp).max()
         let change = nextChange(
             kind, in: collection, document: id, over: latest, body: body?.cbor)
-        guard change.bytes.count <= Change.sizeLimit else { throw Self.tooLarge(id, collection) }
+        try check(change)
         let n = try insertOwn(change)
         let entry = MergedDocument.Entry(
             number: n,
@@ -140,7 +140,7 @@ extension Transaction {
         let content = fields.cbor
         let change = nextChange(
             .fields, in: collection, document: id, body: FieldWrites.cbor(inserting: content))
-        guard change.bytes.count <= Change.sizeLimit else { throw Self.tooLarge(id, collection) }
+        try check(change)
         let n = try insertOwn(change)
         let body = content.encoded()
         try store(
@@ -177,6 +177,22 @@ extension Transaction {
         }
         guard collection.utf8.first != UInt8(ascii: "_"), (1...255).contains(collection.utf8.count)
         else { throw DocumentCollection.invalidName(collection) }
+    }
+
+    /// Throws `tooLarge` for what no device would take: nothing of it could be read again.
+    private func check(_ change: Change) throws {
+        guard change.bytes.count <= Change.sizeLimit else {
+            throw Self.tooLarge(change.document, change.collection)
+        }
+        // Each value takes a byte at least: only a large one can have too many.
+        guard change.bytes.count > CBOR.Limits().itemCount else { return }
+        do { _ = try Change(bytes: change.bytes) } catch {
+            throw ChuteError(
+                .tooLarge,
+                "what is written of document \(change.document.name) in \(change.collection) has "
+                    + "too many values: put them into an attachment, or into one value of bytes",
+                cause: error)
+        }
     }
 
     private static func tooLarge(_ id: DocumentID, _ collection: String) -> ChuteError {

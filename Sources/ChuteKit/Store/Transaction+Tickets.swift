@@ -42,6 +42,9 @@ extension Transaction {
         try state(.founding(nonce: nonce))
     }
 
+    /// In seconds: what lasts longer lasts for ever.
+    private static let longestLifetime: UInt64 = 1 << 40
+
     /// Makes a ticket of this device's space, which it founds where it is in none.
     ///
     /// Throws `notAllowed` in a shared-key space and for whoever is not an owner.
@@ -60,7 +63,7 @@ extension Transaction {
         let ticket = Ticket(
             space: state.space, inviter: device,
             secret: SecretBytes.random(count: Ticket.secretByteCount), addresses: addresses,
-            expires: now / 1000 + lifetimeSeconds)
+            expires: now / 1000 + min(lifetimeSeconds, Self.longestLifetime))
         try database.prepare(
             "INSERT INTO tickets (id, secret, role, uses, expires_seconds) VALUES (?, ?, ?, ?, ?)"
         ).run(ticket.id, ticket.secretHash.bytes, role.rawValue, uses, ticket.expires)

@@ -62,12 +62,15 @@ public final class Transaction: Snapshot {
     /// Writes an own document: the first version, or the next one.
     ///
     /// `seed` together with this device and the collection is the document's identity: the same
-    /// seed is the same document.
+    /// seed is the same document. Throws `invalid` for a collection that is the engine's own, and
+    /// for fields that are no document.
     @discardableResult
     public func put(
         seed: Digest, in collection: String, fields: Fields
     ) throws -> OwnedDocument {
-        try write(seed: seed, in: collection, fields: fields)
+        guard collection.utf8.first != UInt8(ascii: "_"), (1...255).contains(collection.utf8.count)
+        else { throw DocumentCollection.invalidName(collection) }
+        return try write(seed: seed, in: collection, fields: fields)
     }
 
     /// Takes an own document back: peers that have not delivered it never will.
@@ -122,7 +125,7 @@ public final class Transaction: Snapshot {
     }
 
     @discardableResult
-    private func write(
+    func write(
         seed: Digest, in collection: String, fields: Fields?
     ) throws -> OwnedDocument {
         let id = Change.ownedDocument(of: device, in: collection, seed: seed)
@@ -195,8 +198,13 @@ public final class Transaction: Snapshot {
     /// receipts and peers of it; files and own documents stay.
     func adopt(_ space: SpaceID) throws {
         guard space != state.space else { return }
+        guard unsigned.isEmpty else {
+            throw ChuteError(
+                .invalid,
+                "a space is entered, founded or left before anything is written: do it in a "
+                    + "transaction of its own")
+        }
         state.space = space
-        precondition(unsigned.isEmpty, "a space is adopted before anything is written")
         let own = device.digest.bytes
         try database.prepare("DELETE FROM receipts WHERE device <> ?").run(own)
         try database.prepare(

@@ -98,4 +98,16 @@ struct FetchStateTests {
         totals.began(id(3, 7))
         #expect(totals.progress == FetchProgress(activeCount: 1, downloadedBytes: 0, totalBytes: 7))
     }
+
+    @Test func `attachments that are said to be of any length add up to no more than there is`() {
+        var totals = FetchTotals()
+        for number in 0..<4096 {
+            let id = AttachmentID(
+                digest: Digest(hashing: Array("\(number)".utf8)), byteCount: 1 << 53)
+            guard let id else { preconditionFailure("a count of at most 2^53") }
+            totals.began(id)
+            totals.advanced(id, to: .max)
+        }
+        #expect(totals.progress.totalBytes == .max && totals.progress.fractionCompleted == 1)
+    }
 }

@@ -53,6 +53,19 @@ struct ImportTests {
         }
     }
 
+    @Test func `the engine's own file of an attachment is never moved in`() async throws {
+        try await withEngine { engine, _ in
+            let pictures = engine.pictures
+            let attachment = try await pictures.newAttachment(bytes: [1, 2, 3])
+            await #expect {
+                _ = try await attachment.withFile {
+                    try await pictures.newAttachment(path: $0.path, mode: .move)
+                }
+            } throws: { ($0 as? ChuteError)?.code == .invalid }
+            #expect(try await attachment.data() == [1, 2, 3])
+        }
+    }
+
     @Test func `many take in the same bytes at the same time`() async throws {
         try await withEngine { engine, _ in
             let pictures = engine.pictures

@@ -44,6 +44,18 @@ struct CodingTests {
         #expect(try ValueDecoder().decode(Person.self, from: fields) == person)
     }
 
+    private struct Tagged: Codable, Equatable {
+        var tags: [String] = []
+        var sizes: [Int] = []
+        var bytes: [UInt8] = []
+    }
+
+    @Test func `an empty array of anything but bytes is an empty array`() throws {
+        let fields = try ValueEncoder().encode(fields: Tagged())
+        #expect(fields == ["tags": [], "sizes": [], "bytes": .bytes([])])
+        #expect(try ValueDecoder().decode(Tagged.self, from: fields) == Tagged())
+    }
+
     private class Animal: Codable {
         var legs = 4
         init() {}

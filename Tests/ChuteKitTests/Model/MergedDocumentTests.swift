@@ -117,6 +117,50 @@ struct MergedDocumentTests {
         }
     }
 
+    /// One after the other, as they are said to count.
+    private func plain(_ entries: [MergedDocument.Entry]) -> Fields {
+        var fields = Fields()
+        for entry in entries.sorted(by: { $0.order < $1.order }) {
+            for write in entry.writes?.writes ?? [] {
+                fields.write(write.value, at: write.path.names[...])
+            }
+        }
+        return fields
+    }
+
+    @Test(arguments: 0..<200)
+    func `all writes together make what they make one after the other`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let names = ["a", "b", "c\u{301}", "\u{107}", "ab"]
+        let values: [Value?] = [nil, 1, "t", ["a": 2], ["b": ["a": 3], "ab": 4], [1, 2], .null]
+        let entries = (1...Int64.random(in: 1...12, using: &random)).map { number in
+            let writes = (0..<Int.random(in: 0...6, using: &random)).map { _ in
+                (
+                    FieldPath(
+                        (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                            names.randomElement(using: &random) ?? "a"
+                        }), values.randomElement(using: &random) ?? nil
+                )
+            }
+            return entry(number, at: UInt64(number), isInsert: number == 1, writes)
+        }
+        #expect(MergedDocument(merging: entries).fields == plain(entries))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a document of very many fields is put together in no time to speak of`() {
+        let count = 200_000
+        let down = (0..<count).reversed().map { number -> (FieldPath, Value?) in
+            (FieldPath(["\(1_000_000 + number)"]), .null)
+        }
+        let started = ContinuousClock.now
+        let document = MergedDocument(merging: [entry(1, at: 1, isInsert: true, down)])
+        #expect(document.fields?.all.count == count)
+        #expect(document.fields?["1000007"] == .null)
+        // One after the other into their places they take minutes.
+        #expect(ContinuousClock.now - started < .seconds(30))
+    }
+
     @Test(arguments: 0..<50)
     func `what was written reads as it was`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

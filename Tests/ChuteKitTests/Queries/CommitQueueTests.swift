@@ -37,6 +37,19 @@ import Testing
         #expect(commit.number == 20 && commit.changes == nil)
     }
 
+    @Test func `all that waits together is bounded in bytes, not each commit alone`() async throws {
+        let queue = CommitQueue(limit: 256)
+        let large = [UInt8](repeating: 1, count: 1 << 20)
+        for number in 1...100 { queue.post(Self.commit(UInt64(number), UInt8(number), nil, large)) }
+        var kept = 0
+        var last: UInt64 = 0
+        while last < 100, let commit = await queue.next() {
+            last = commit.number
+            kept += (commit.changes ?? []).reduce(0) { $0 + ($1.new?.count ?? 0) }
+        }
+        #expect(last == 100 && kept <= 16 << 20)
+    }
+
     @Test func `a reader that waits gets what comes, or nothing once it is cancelled`() async throws
     {
         let queue = CommitQueue(limit: 1)

@@ -108,6 +108,69 @@ struct MergingTests {
         }
     }
 
+    /// What a member that is not this library may write of a document.
+    private func hostile(
+        _ id: DocumentID, by store: SharedStore, _ writes: [FieldWrites.Write]
+    ) async throws {
+        try await store.write { transaction in
+            let change = transaction.nextChange(
+                .fields, in: Self.people, document: id,
+                body: FieldWrites(isInsert: true, writes: writes).cbor)
+            try transaction.insertOwn(change)
+        }
+    }
+
+    @Test func `a member that writes as deep as can be sent spoils no collection`() async throws {
+        try await withSharedStores(2) { stores in
+            let (one, two) = (stores[0], stores[1])
+            let id = try #require(DocumentID("deep"))
+            var value: Value = 1
+            for _ in 0..<27 { value = [value] }
+            let path = FieldPath((0..<16).map { "\($0)" })
+            try await hostile(id, by: one, [.init(path: path, value: value)])
+            try await two.pull(from: one)
+            try await two.write { _ = try $0.insert(["a": 1], in: Self.people) }
+            #expect(try await two.find(id)?[path].value == value)
+            #expect(try await two.store[Self.people].findAll().exec().count == 2)
+            try await two.write { try $0.update(id, in: Self.people) { $0["b"].set(2) } }
+            #expect(try await two.find(id)?["b"].integer == 2)
+        }
+    }
+
+    @Test func `a document that several writers made of more values than one may write is read`()
+        async throws
+    {
+        try await withSharedStores(2) { stores in
+            let (one, two) = (stores[0], stores[1])
+            let many = Value.array([Value](repeating: 1, count: 600_000))
+            let id = try await one.write { try $0.insert(["a": many], in: Self.people) }
+            try await two.pull(from: one)
+            try await two.write { try $0.update(id, in: Self.people) { $0["b"].set(many) } }
+            try await one.pull(from: two)
+            #expect(try await one.find(id)?["b"].array?.count == 600_000)
+            #expect(try await one.store[Self.people].findAll().ids() == [id])
+        }
+    }
+
+    @Test func `what has more values than anybody takes is refused before it is written`()
+        async throws
+    {
+        try await withSharedStores(1) { stores in
+            let store = stores[0]
+            let many = Value.array([Value](repeating: 1, count: 1_100_000))
+            let id = try await store.write { try $0.insert(["a": 1], in: Self.people) }
+            let inserting = await code {
+                try await store.write { _ = try $0.insert(["a": many], in: Self.people) }
+            }
+            let updating = await code {
+                try await store.write { try $0.update(id, in: Self.people) { $0["a"].set(many) } }
+            }
+            #expect(inserting == .tooLarge && updating == .tooLarge)
+            #expect(try await store.find(id)?.fields == ["a": 1])
+            #expect(try await store.store[Self.people].findAll().exec().count == 1)
+        }
+    }
+
     /// Random writes on three devices that hear of each other in random order.
     @Test(arguments: 0..<12)
     func `devices that heard everything have the same documents`(seed: UInt64) async throws {

@@ -83,6 +83,39 @@ struct StoreTests {
         }
     }
 
+    @Test func `a space is entered or left in a transaction of its own, which says so`()
+        async throws
+    {
+        try await withStore { store, _, _ in
+            for act: @Sendable (Transaction) throws -> Void in [
+                {
+                    _ = try $0.makeTicket(
+                        role: .member, uses: 1, lifetimeSeconds: .max, addresses: [])
+                }, { try $0.leaveSpace() },
+            ] {
+                await #expect {
+                    try await store.write { transaction in
+                        _ = try transaction.insert(["a": 1], in: Self.collection)
+                        try act(transaction)
+                    }
+                } throws: { ($0 as? ChuteError)?.code == .invalid }
+                try await store.write { try act($0) }
+            }
+            #expect(try await store.write { try $0.space() } == nil)
+        }
+    }
+
+    @Test(arguments: ["_members", "_receipts", "_anything", ""])
+    func `nothing is put into the collections of the engine`(_ name: String) async throws {
+        try await withStore { store, _, _ in
+            await #expect {
+                try await store.write {
+                    _ = try $0.put(seed: Digest(hashing: [1]), in: name, fields: ["a": 1])
+                }
+            } throws: { ($0 as? ChuteError)?.code == .invalid }
+        }
+    }
+
     @Test func `a transaction that throws leaves counter, clock and members as they were`()
         async throws
     {
