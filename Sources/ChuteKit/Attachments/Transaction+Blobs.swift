@@ -27,18 +27,20 @@ extension Transaction {
     /// Forgets a blob if it is still garbage, and still the file that was judged; whether it was.
     func forgetIfUnreferenced(_ blob: Blob) throws -> Bool {
         let key = (blob.attachment.digest.bytes, blob.attachment.byteCount)
-        let isForgotten = try database.prepare(
-            """
-            DELETE FROM locations WHERE digest = ?1 AND length = ?2 AND root = ?3 AND path = ?4
-            AND fingerprint = ?5 AND owned = 1
-            AND NOT EXISTS (SELECT 1 FROM tokens WHERE digest = ?1 AND length = ?2)
-            AND NOT EXISTS (SELECT 1 FROM pins WHERE digest = ?1 AND length = ?2)
-            AND NOT EXISTS (SELECT 1 FROM wants WHERE digest = ?1 AND length = ?2)
-            RETURNING 1
-            """
-        ).first(
-            key.0, key.1, blob.location.root, blob.location.path.bytes, blob.location.fingerprint
-        ) { _ in true } ?? false
+        let isForgotten =
+            try database.prepare(
+                """
+                DELETE FROM locations WHERE digest = ?1 AND length = ?2 AND root = ?3 AND path = ?4
+                AND fingerprint = ?5 AND owned = 1
+                AND NOT EXISTS (SELECT 1 FROM tokens WHERE digest = ?1 AND length = ?2)
+                AND NOT EXISTS (SELECT 1 FROM pins WHERE digest = ?1 AND length = ?2)
+                AND NOT EXISTS (SELECT 1 FROM wants WHERE digest = ?1 AND length = ?2)
+                RETURNING 1
+                """
+            ).first(
+                key.0, key.1, blob.location.root, blob.location.path.bytes,
+                blob.location.fingerprint
+            ) { _ in true } ?? false
         if isForgotten { try takeBackIfGone(blob.attachment) }
         return isForgotten
     }
