@@ -76,7 +76,10 @@ public struct Fields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 
     /// The value of a name, compared byte by byte; `nil` removes it.
     public subscript(name: String) -> Value? {
-        get { all.first { $0.name.utf8.elementsEqual(name.utf8) }?.value }
+        get {
+            let index = position(of: name)
+            return isField(name, at: index) ? all[index].value : nil
+        }
         set {
             let index = position(of: name)
             switch (isField(name, at: index), newValue) {
@@ -94,7 +97,7 @@ public struct Fields: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     }
 
     private func position(of name: String) -> Int {
-        all.firstIndex { !$0.name.utf8.lexicographicallyPrecedes(name.utf8) } ?? all.count
+        all.partitioningIndex { !$0.name.utf8.lexicographicallyPrecedes(name.utf8) }
     }
 
     /// The tokens in these fields, nested ones too.
