@@ -53,6 +53,8 @@ actor PeerSession {
     var sentThrough: UInt64 = 0
     var learnedBefore: UInt64 = 0
     var unacknowledged = 0
+    /// How often all streams had begun anew when this one was asked for.
+    var streamRestarts: UInt64 = 0
     var hasNewChanges = true
     /// Members and names were sent ahead of a stream from the start.
     var isIntroduced = false
@@ -106,6 +108,8 @@ actor PeerSession {
     /// Exchanges the hellos. What the peer says of itself decides whether this connection stays.
     func exchangeHellos() async throws -> Hello {
         guard let peer else { throw WireError.unexpected("a hello before the proof") }
+        // Before the cursor is read: what begins anew in between is not missed.
+        streamRestarts = await context.store.streamRestarts
         let (cursor, counter) = try await context.reader.read { snapshot in
             (try snapshot.cursor(from: peer), try snapshot.highestCounter(of: peer))
         }

@@ -100,7 +100,7 @@ extension Transaction {
             try database.prepare("UPDATE changes SET state = 1 WHERE n = ?").run(number)
             try remerge(change.document, in: change.collection) { $0 != number }
         }
-        if hasHeld { try database.execute("DELETE FROM cursors") }
+        if hasHeld { try restartStreams() }
     }
 
     /// Writes a document anew from those of its changes that are still kept.

@@ -14,6 +14,8 @@ struct WritingState: Sendable {
     /// The number of the last commit.
     var commit: UInt64
     var ids = GeneratedID()
+    /// How often all streams from peers had to begin anew since the store was opened.
+    var streamRestarts: UInt64 = 0
     /// The declared indexes, by their collections.
     var indexes: [String: [FieldIndex]] = [:]
 
