@@ -91,7 +91,8 @@ extension BlobFolder {
         }
     }
 
-    /// Files without a row: taken in where a document names them by now, else removed.
+    /// Files without a row: taken in where a document names them by now or a pin keeps them, else
+    /// removed.
     private func collectStrays(grace: Duration, dryRun: Bool) async throws -> [AttachmentID] {
         let names: [BytePath]
         do throws(SystemError) { names = try folder.entries().map(\.name) } catch {
@@ -102,7 +103,7 @@ extension BlobFolder {
             try await reader.read { try $0.blobs(inRoot: root) }.map(\.location.path))
         var removed: [AttachmentID] = []
         for attachment in strays(names) where !known.contains(BytePath(attachment.blobName)) {
-            if try await reader.read({ try $0.hasToken(of: attachment) }) {
+            if try await reader.read({ try $0.isKept(attachment) }) {
                 if !dryRun { try await takeStray(attachment) }
                 continue
             }

@@ -3,8 +3,8 @@ import Glibc
 
 /// Making good what a crash left halfway, at the start.
 extension BlobFolder {
-    /// Rows without a file go; files without a row that a document names are hashed and recorded;
-    /// others are left to garbage collection. Staged files of imports go, those of fetches stay.
+    /// Rows without a file go; files without a row that a document names or a pin keeps are hashed
+    /// and recorded; others are left to garbage collection. Staged files of imports go, those of fetches stay.
     func reconcile() async throws {
         let root = root
         let names: Set<BytePath>
@@ -30,7 +30,7 @@ extension BlobFolder {
             diagnostics.warning("\(missing.count) attachments are not in \(path) any more")
         }
         for attachment in strays(names.subtracting(known.map(\.location.path))) {
-            guard try await reader.read({ try $0.hasToken(of: attachment) }) else { continue }
+            guard try await reader.read({ try $0.isKept(attachment) }) else { continue }
             try await takeStray(attachment)
         }
     }

@@ -112,13 +112,16 @@ actor BlobFolder {
     func checkRoom(for byteCount: UInt64) async throws {
         guard let byteLimit else { return }
         let root = root
-        let kept = try await reader.read { try $0.byteCount(inRoot: root) }
+        let kept = try await reader.read { snapshot in
+            try snapshot.byteCount(inRoot: root) + snapshot.wantedByteCounts()[root, default: 0]
+        }
         let coming = incoming.values.reduce(0) { $0 + $1.byteCount }
         guard kept + coming + byteCount <= byteLimit else {
             throw ChuteError(
                 .overQuota,
-                "\(byteCount) more bytes of attachments: with \(kept + coming) that are kept, "
-                    + "more than the \(byteLimit) that this engine may keep", isTransient: true)
+                "\(byteCount) more bytes of attachments: with \(kept + coming) that are kept "
+                    + "or on their way, more than the \(byteLimit) that this engine may keep",
+                isTransient: true)
         }
     }
 

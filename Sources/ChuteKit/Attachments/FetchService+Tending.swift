@@ -19,11 +19,17 @@ extension FetchService {
             guard isActive(entry) else { return await fetcher.prioritize(attachment, nil) }
             entry.isWanted = true
             let root = blobs.root
-            try await store.write { transaction in
+            let isStillNamed = try await store.write { transaction in
                 try transaction.unwant(attachment, inRoot: root)
+                // From here on `lookForDeleted` sees that no document names it any more.
+                guard try transaction.isNamed(attachment) else { return false }
                 try transaction.want(
                     attachment, root: root, path: BlobFolder.stagedPath(of: attachment),
                     from: holders.min(), part: .rest)
+                return true
+            }
+            guard isStillNamed else {
+                return await end(entry, isCompleted: false) { _ in .deleted }
             }
             guard isActive(entry) else { return await takeBack(attachment) }
             await look()

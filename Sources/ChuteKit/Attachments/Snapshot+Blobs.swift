@@ -65,10 +65,15 @@ extension Snapshot {
         try locations(of: attachment).first { $0.root == root && $0.isOwned }
     }
 
-    /// Whether any document, one that does not count now too, names these bytes.
-    func hasToken(of attachment: AttachmentID) throws -> Bool {
-        try database.prepare("SELECT 1 FROM tokens WHERE digest = ? AND length = ? LIMIT 1")
-            .first(attachment.digest.bytes, attachment.byteCount) { _ in true } ?? false
+    /// Whether any document, one that does not count now too, names these bytes, or a pin keeps
+    /// them.
+    func isKept(_ attachment: AttachmentID) throws -> Bool {
+        try database.prepare(
+            """
+            SELECT 1 FROM tokens WHERE digest = ?1 AND length = ?2
+            UNION ALL SELECT 1 FROM pins WHERE digest = ?1 AND length = ?2 LIMIT 1
+            """
+        ).first(attachment.digest.bytes, attachment.byteCount) { _ in true } ?? false
     }
 
     /// Whether garbage collection leaves it alone, whoever names it.

@@ -47,7 +47,7 @@ private final class EncodingNode: Encoder {
         case let value as Value: return value
         case let token as AttachmentToken: return .attachment(token)
         case let attachment as any AttachmentNaming: return .attachment(attachment.token)
-        // An empty array of anything can be cast to one of bytes.
+        // By its type: an empty array of anything can be cast to one of bytes.
         case let bytes as [UInt8] where type(of: value) == [UInt8].self: return .bytes(bytes)
         default:
             try value.encode(to: self)

@@ -50,6 +50,7 @@ extension Fields {
             return
         }
         var inner = self[name]?.map ?? Fields()
+        self[name] = .null  // or all of it would be copied for each write
         inner.write(value, at: names.dropFirst())
         self[name] = .map(inner)
     }

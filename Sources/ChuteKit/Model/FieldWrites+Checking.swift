@@ -12,8 +12,15 @@ extension FieldWrites.Write {
         guard path.names.allSatisfy({ !$0.isEmpty }) else {
             throw ChuteError(.invalid, "a field has an empty name: \(path)")
         }
-        try value?.check(at: path, depth: path.names.count)
+        guard isShallow else {
+            throw ChuteError(
+                .invalid, "\(path) has over \(Value.depthLimit) maps and arrays within each other")
+        }
+        try value?.check(at: path)
     }
+
+    /// Whether the document that it is written into can be read back: see `Value.depthLimit`.
+    var isShallow: Bool { value?.isShallow(at: path.names.count) ?? true }
 }
 
 extension Fields.Field {
@@ -24,20 +31,30 @@ extension Fields.Field {
 }
 
 extension Value {
-    fileprivate func check(at path: FieldPath, depth: Int) throws(ChuteError) {
-        guard depth <= 24 else {
-            throw ChuteError(.invalid, "\(path) has over 24 maps and arrays within each other")
+    /// How deep a value may be in a document: the names on the way to it, and the maps and arrays
+    /// within it. Below what decoding takes.
+    static let depthLimit = 24
+
+    fileprivate func isShallow(at depth: Int) -> Bool {
+        guard depth <= Self.depthLimit else { return false }
+        return switch self {
+        case .array(let values): values.allSatisfy { $0.isShallow(at: depth + 1) }
+        case .map(let fields): fields.all.allSatisfy { $0.value.isShallow(at: depth + 1) }
+        case .null, .bool, .integer, .double, .string, .bytes, .attachment: true
         }
+    }
+
+    fileprivate func check(at path: FieldPath) throws(ChuteError) {
         switch self {
         case .null, .bool, .integer, .double, .string, .bytes: break
         case .array(let values):
-            for value in values { try value.check(at: path, depth: depth + 1) }
+            for value in values { try value.check(at: path) }
         case .map(let fields):
             for field in fields.all {
                 guard !field.name.isEmpty else {
                     throw ChuteError(.invalid, "a field has an empty name, in \(path)")
                 }
-                try field.value.check(at: path, depth: depth + 1)
+                try field.value.check(at: path)
             }
         case .attachment(let token): try token.check(at: path)
         }

@@ -76,6 +76,8 @@ struct FieldWrites: Hashable, Sendable {
             let value = parts.count == 2 ? try Value(cbor: parts[1]) : nil
             writes.append(Write(path: FieldPath(names.compactMap(\.self)), value: value))
         }
+        // Else the document would be kept, and never be read again.
+        guard writes.allSatisfy(\.isShallow) else { throw .malformed("values that are too deep") }
         self.writes = writes
     }
 }

@@ -30,13 +30,10 @@ struct MergedDocument {
     /// The content; `nil` where it was removed, or not made yet.
     let fields: Fields?
     /// The rows of the changes that count, in their order.
-    let live: [Int64]
-    /// The latest stamp of all: a write here has to be after it.
-    let latest: Stamp?
+    private(set) var live: [Int64]
 
     init(merging entries: [Entry]) {
         let sorted = entries.sorted { $0.order < $1.order }
-        latest = sorted.last?.order.stamp
         let removal = sorted.lastIndex { $0.writes == nil }
         let standing = sorted[(removal.map { $0 + 1 } ?? 0)...]
         let insert = standing.lastIndex { $0.writes?.isInsert ?? false }
@@ -59,6 +56,16 @@ struct MergedDocument {
             return
         }
         fields = MergedWrites(shown).fields
+    }
+
+    /// The content as it is kept.
+    var body: [UInt8]? { fields?.cbor.encoded() }
+
+    /// This, once the change that had no row yet, but the number 0, is kept in the row `number`.
+    func kept(in number: Int64) -> MergedDocument {
+        var document = self
+        document.live = live.map { $0 == 0 ? number : $0 }
+        return document
     }
 }
 

@@ -7,6 +7,7 @@ import Synchronization
 final class CommitQueue: Sendable {
     /// What some commits in a row changed, each document once.
     private struct Merged {
+        private let first: UInt64
         private(set) var number: UInt64
         /// `nil` where the collection has to be read.
         private(set) var changes: [DocumentID: DocumentChange]?
@@ -16,6 +17,7 @@ final class CommitQueue: Sendable {
         static let sizeLimit = 16 << 20
 
         init(_ commit: DocumentFeed.Commit) {
+            first = commit.first
             number = commit.number
             changes = [:]
             add(commit)
@@ -38,7 +40,8 @@ final class CommitQueue: Sendable {
         }
 
         var commit: DocumentFeed.Commit {
-            DocumentFeed.Commit(number: number, changes: changes.map { Array($0.values) })
+            DocumentFeed.Commit(
+                number: number, first: first, changes: changes.map { Array($0.values) })
         }
     }
 

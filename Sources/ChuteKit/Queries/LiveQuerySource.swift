@@ -30,7 +30,9 @@ actor LiveQuerySource {
         var old = result
         while let commit = await commits.next() {
             guard commit.number > seen else { continue }
-            let step = try commit.changes.map { try old.applying($0) } ?? .unknown
+            // Of some that are told as one a part may be in the result already.
+            let changes = commit.first > seen ? commit.changes : nil
+            let step = try changes.map { try old.applying($0) } ?? .unknown
             switch step {
             case .same: seen = commit.number
             case .next(let new, let difference):

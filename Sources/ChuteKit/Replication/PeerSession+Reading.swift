@@ -78,10 +78,10 @@ extension PeerSession {
                 parts.append(ReceivedPart(batch: batch, changes: changes))
             } catch { refused.append(error) }
         }
-        let (received, wanted) = (parts, ownSubscription)
+        let (received, wanted, restarts) = (parts, ownSubscription, streamRestarts)
         refused += try await context.store.write(durable: .withNext) { transaction in
             try transaction.receive(
-                received, upTo: page.end, from: peer, subscription: wanted)
+                received, upTo: page.end, from: peer, subscription: wanted, restarts: restarts)
         }
         if !refused.isEmpty {
             refusedChanges += refused.count
@@ -90,6 +90,15 @@ extension PeerSession {
                 "refused \(refused.count) changes from \(name) at \(address): \(refused[0])")
         }
         try send(.acknowledge, .map([0: .unsigned(page.end?.n ?? 0)]))
+        try await endIfOutdated()
+    }
+
+    /// Ends a session whose stream has to begin anew: the next one asks for it.
+    private func endIfOutdated() async throws {
+        if case .joining = side { return }  // ends by itself, and is followed by another
+        guard await context.store.streamRestarts != streamRestarts else { return }
+        end(.spaceChanged)
+        throw SessionEnd.said(.spaceChanged)
     }
 
     private func receivePiece(_ payload: UnsafeRawBufferPointer) throws {

@@ -56,6 +56,8 @@ actor PeerSession {
     var ownSubscription = Subscription.everything
     var learnedBefore: UInt64 = 0
     var unacknowledged = 0
+    /// How often all streams had begun anew when this one was asked for.
+    var streamRestarts: UInt64 = 0
     var hasNewChanges = true
     /// Members and names were sent ahead of a stream from the start.
     var isIntroduced = false
@@ -110,13 +112,13 @@ actor PeerSession {
     func exchangeHellos() async throws -> Hello {
         guard let peer else { throw WireError.unexpected("a hello before the proof") }
         // One transaction: a cursor is about what was wanted when it was written.
-        let (cursor, counter, wanted) = try await context.store.write { transaction in
+        let (cursor, counter, wanted, restarts) = try await context.store.write { transaction in
             (
                 try transaction.cursor(from: peer), try transaction.highestCounter(of: peer),
-                transaction.state.subscription
+                transaction.state.subscription, transaction.state.streamRestarts
             )
         }
-        ownSubscription = wanted
+        (ownSubscription, streamRestarts) = (wanted, restarts)
         let own = Hello(
             instance: context.instance, cursor: cursor, counter: counter,
             clock: StoreWriter.milliseconds(), metadata: context.local.encodedMetadata,

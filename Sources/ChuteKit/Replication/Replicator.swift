@@ -195,6 +195,10 @@ actor Replicator {
             for (device, entry) in registry.entries where !(await belongs(device)) {
                 await sessions[entry.number]?.end(farewell(to: device))
             }
+            let restarts = await context.store.streamRestarts
+            for session in sessions.values where await session.streamRestarts != restarts {
+                await session.end(.spaceChanged)
+            }
             published = Set(
                 await knownAddresses(of: membership).prefix(Self.publishedLimit))
             for address in published { dial(address) }

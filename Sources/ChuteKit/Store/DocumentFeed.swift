@@ -7,10 +7,19 @@ import Synchronization
 final class DocumentFeed: Sendable {
     /// What one commit changed in one collection.
     struct Commit: Sendable {
-        /// The number of the commit: see `Snapshot.commitNumber`.
+        /// The number of the commit, or of the last of some that are told as one: see
+        /// `Snapshot.commitNumber`.
         let number: UInt64
+        /// The number of the first of them.
+        let first: UInt64
         /// `nil` where nearly everything changed: read the collection anew.
         let changes: [DocumentChange]?
+
+        init(number: UInt64, first: UInt64? = nil, changes: [DocumentChange]?) {
+            self.number = number
+            self.first = first ?? number
+            self.changes = changes
+        }
     }
 
     private struct Follower {

@@ -149,10 +149,12 @@ extension Snapshot {
 extension Transaction {
     /// Takes in a page from `peer` and moves its cursor; both or neither.
     ///
-    /// A change that no honest peer sends is left out and counted: the others stand.
+    /// A change that no honest peer sends is left out and counted: the others stand. The cursor
+    /// stays where all streams had to begin anew since the peer was asked for this one, which was
+    /// after `restarts` of them: what came before it is still to come.
     func receive(
         _ parts: [ReceivedPart], upTo end: Cursor?, from peer: DeviceID,
-        subscription: Subscription = .everything
+        subscription: Subscription = .everything, restarts: UInt64 = 0
     ) throws -> [WireError] {
         // What was asked for before says nothing about what is asked for now.
         guard subscription == state.subscription else {
@@ -166,11 +168,17 @@ extension Transaction {
                 } catch let error as WireError { refused.append(error) }
             }
         }
-        if let end {
+        if let end, restarts == state.streamRestarts {
             try database.prepare("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?)")
                 .run(peer.digest.bytes, end.n, end.tag)
         }
         return refused
+    }
+
+    /// Has every peer tell everything again.
+    func restartStreams() throws {
+        try database.execute("DELETE FROM cursors")
+        state.streamRestarts += 1
     }
 }
 

@@ -100,6 +100,8 @@ actor StoreWriter {
     /// The space that this device is in, and who belongs to it.
     var space: SpaceID { state.space }
     var membership: Membership { state.membership }
+    /// What a session has to know before it asks for a stream: see `Transaction.receive`.
+    var streamRestarts: UInt64 { state.streamRestarts }
     var sharedKey: SharedKey? { state.sharedKey }
     var subscription: Subscription { state.subscription }
 

@@ -126,28 +126,30 @@ extension Transaction {
         let change = nextChange(
             kind, in: collection, document: id, over: latest, body: body?.cbor)
         try check(change)
-        let n = try insertOwn(change)
         let entry = MergedDocument.Entry(
-            number: n,
+            number: 0,
             order: .init(stamp: change.stamp, author: device, hash: change.hash), writes: body)
         let document = MergedDocument(merging: (known?.live ?? []) + [entry])
-        let size = try keep(document, id, in: collection, known: known, n: n)
-        try checkSize(size, of: id, in: collection)
+        let content = document.body
+        // Before anything is written: whoever catches the error may commit the rest.
+        try checkSize(content?.count ?? 0, of: id, in: collection)
+        let n = try insertOwn(change)
+        try keep(document.kept(in: n), body: content, id, in: collection, known: known, n: n)
     }
 
     /// Makes a document that nobody has heard of yet: what it will be is what is written.
     private func make(_ id: DocumentID, in collection: String, _ fields: Fields) throws {
         let content = fields.cbor
+        let body = content.encoded()
+        try checkSize(body.count, of: id, in: collection)
         let change = nextChange(
             .fields, in: collection, document: id, body: FieldWrites.cbor(inserting: content))
         try check(change)
         let n = try insertOwn(change)
-        let body = content.encoded()
         try store(
             DocumentRow(
                 collection: collection, id: id, n: n, owner: nil, live: [n], body: body),
             fields: fields, isNew: true)
-        try checkSize(body.count, of: id, in: collection)
     }
 
     private func checkSize(

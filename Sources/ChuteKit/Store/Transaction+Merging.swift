@@ -19,9 +19,9 @@ extension Transaction {
         let trial = MergedDocument(merging: (known?.live ?? []) + [candidate])
         guard trial.live.contains(0) else { return .superseded }
         let n = try insert()
-        let document = try MergedDocument(
-            merging: (known?.live ?? []) + [MergedDocument.Entry(change, number: n)])
-        try keep(document, change.document, in: change.collection, known: known, n: n)
+        try keep(
+            trial.kept(in: n), body: trial.body, change.document, in: change.collection,
+            known: known, n: n)
         return .applied
     }
 
@@ -34,23 +34,20 @@ extension Transaction {
         if outcome == .superseded { try supersede(number) }
     }
 
-    /// Writes a document as `document` has it, and lets go of the changes that count no longer;
-    /// the size of the document in bytes.
-    @discardableResult
+    /// Writes a document as `document` has it, of which `body` is the content, and lets go of the
+    /// changes that count no longer.
     func keep(
-        _ document: MergedDocument, _ id: DocumentID, in collection: String, known: Merged?,
-        n: Int64
-    ) throws -> Int {
+        _ document: MergedDocument, body: [UInt8]?, _ id: DocumentID, in collection: String,
+        known: Merged?, n: Int64
+    ) throws {
         let live = Set(document.live)
         for entry in known?.live ?? [] where !live.contains(entry.number) {
             try supersede(entry.number)
         }
-        let body = document.fields?.cbor.encoded()
         try store(
             DocumentRow(
                 collection: collection, id: id, n: n, owner: nil, live: document.live, body: body),
             fields: document.fields, isNew: known == nil)
-        return body?.count ?? 0
     }
 
     /// The changes that count of a merged document; `nil` where none is known.
@@ -103,7 +100,7 @@ extension Transaction {
             try database.prepare("UPDATE changes SET state = 1 WHERE n = ?").run(number)
             try remerge(change.document, in: change.collection) { $0 != number }
         }
-        if hasHeld { try database.execute("DELETE FROM cursors") }
+        if hasHeld { try restartStreams() }
     }
 
     /// Writes a document anew from those of its changes that are still kept.
@@ -112,8 +109,9 @@ extension Transaction {
     ) throws {
         guard let known = try merged(id, in: collection) else { return }
         let rest = known.live.filter { isKept($0.number) }
+        let document = MergedDocument(merging: rest)
         try keep(
-            MergedDocument(merging: rest), id, in: collection,
+            document, body: document.body, id, in: collection,
             known: Merged(live: rest, isShown: known.isShown), n: newNumber())
     }
 
@@ -131,7 +129,8 @@ extension Transaction {
             guard own.count < numbers.count else { continue }
             let document = MergedDocument(merging: try own.map { try entry($0) })
             try keep(
-                document, id, in: collection, known: Merged(live: [], isShown: true),
+                document, body: document.body, id, in: collection,
+                known: Merged(live: [], isShown: true),
                 n: own.last ?? newNumber())
             if own.isEmpty {
                 try database.prepare("DELETE FROM documents WHERE collection = ? AND id = ?")

@@ -224,9 +224,10 @@ public final class Transaction: Snapshot {
         ).run(own)
         try database.execute(
             """
-            DELETE FROM batches; DELETE FROM cursors; DELETE FROM presence;
+            DELETE FROM batches; DELETE FROM presence;
             DELETE FROM ticket_uses; DELETE FROM tickets
             """)
+        try restartStreams()
         // The author's facts about the members of another space say nothing in this one.
         try database.prepare(
             """

@@ -16,6 +16,8 @@ struct WritingState: Sendable {
     var ids = GeneratedID()
     /// What this device wants of others.
     var subscription: Subscription
+    /// How often all streams from peers had to begin anew since the store was opened.
+    var streamRestarts: UInt64 = 0
     /// The declared indexes, by their collections.
     var indexes: [String: [FieldIndex]] = [:]
 

@@ -434,4 +434,26 @@ struct FetchTests {
             #expect(try await attachment.data() == bytes)
         }
     }
+
+    @Test func `what is on its way counts for the limit of all attachments`() async throws {
+        try await withEngine { engine, _ in
+            await engine.chute.limitAttachments(byteCount: 10)
+            let tokens = (1...2).compactMap { number in
+                AttachmentID(digest: Digest(hashing: [UInt8(number)]), byteCount: 8)
+                    .map { AttachmentToken(id: $0) }
+            }
+            for token in tokens { try await engine.name(token, as: token.id.blobName) }
+            let first = try engine.pictures.fetchAttachment(token: tokens[0]) { _ in }
+            defer { first.cancel() }
+            try await eventually("it is asked for") {
+                try await engine.chute.store.read { try $0.wantTotals().count } == 1
+            }
+            let events = try await allEvents(of: engine.pictures.fetch(tokens[1]))
+            guard case .failed(let error)? = events.last else {
+                Issue.record("\(events)")
+                return
+            }
+            #expect(error.code == .overQuota)
+        }
+    }
 }

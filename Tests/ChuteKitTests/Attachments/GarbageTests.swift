@@ -172,6 +172,26 @@ struct GarbageTests {
         }
     }
 
+    @Test func `a blob that nobody recorded and a pin keeps is taken in, not collected`()
+        async throws
+    {
+        try await afterRestart { engine in
+            let attachment = try await engine.pictures.newAttachment(bytes: [1, 2])
+            try await engine.chute.pin(attachment.token)
+            try await engine.chute.store.write { transaction in
+                for blob in try transaction.locations(of: attachment.id) {
+                    try transaction.removeLocation(root: blob.root, path: blob.path)
+                }
+            }
+        } _: { engine in
+            #expect(try await engine.chute.collectGarbage(grace: .zero).attachments.isEmpty)
+            #expect(try engine.blobNames().count == 1)
+            let root = engine.chute.attachments.blobs.root
+            let known = try await engine.chute.store.read { try $0.blobs(inRoot: root) }
+            #expect(known.count == 1)
+        }
+    }
+
     @Test func `a row whose file is gone goes, and a damaged file without a row is set aside`()
         async throws
     {

@@ -115,4 +115,15 @@ struct CodingTests {
         let named = try document.decode(Named.self)
         #expect(named._id == "ada" && named.name == "Ada")
     }
+
+    @Test func `an empty array of texts stays an array, one of bytes stays bytes`() throws {
+        struct Lists: Codable, Equatable {
+            var texts: [String] = []
+            var bytes: [UInt8] = []
+            var homes: [Person.Address] = []
+        }
+        let fields = try ValueEncoder().encode(fields: Lists())
+        #expect(fields == ["texts": [], "bytes": .bytes([]), "homes": []])
+        #expect(try ValueDecoder().decode(Lists.self, from: fields) == Lists())
+    }
 }

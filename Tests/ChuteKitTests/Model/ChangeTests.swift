@@ -117,4 +117,33 @@ struct ChangeTests {
             }
         }
     }
+
+    /// The document of it went into the database and could not be read again: neither could the
+    /// collection.
+    @Test func `values that are too deep to be read back out of a document are refused`() throws {
+        func change(_ pathCount: Int, _ depth: Int) throws -> Change {
+            let value = (0..<depth).reduce(Value.null) { value, _ in .array([value]) }
+            let path = FieldPath((0..<pathCount).map { "\($0)" })
+            let made = Change(
+                kind: .fields, author: Self.author, counter: 1, stamp: Stamp(milliseconds: 1),
+                collection: "c", document: Self.document,
+                body: FieldWrites(isInsert: true, writes: [.init(path: path, value: value)]).cbor)
+            return try Change(bytes: made.bytes)
+        }
+        for (pathCount, depth) in [(1, 23), (16, 8), (8, 16)] {
+            let writes = try FieldWrites(cbor: change(pathCount, depth).body)
+            let merged = MergedDocument(
+                merging: [
+                    .init(
+                        number: 1,
+                        order: .init(
+                            stamp: Stamp(milliseconds: 1), author: Self.author,
+                            hash: Digest(hashing: [])), writes: writes)
+                ])
+            let body = try #require(merged.fields).cbor.encoded()
+            #expect(try Fields(cbor: CBOR.decode(body)) == merged.fields)
+            #expect(throws: WireError.self) { _ = try change(pathCount, depth + 1) }
+        }
+        #expect(throws: WireError.self) { _ = try change(16, 24) }
+    }
 }

@@ -60,4 +60,11 @@ import Testing
         waiting.cancel()
         #expect(await waiting.value == nil)
     }
+
+    @Test func `commits that are told as one say where they begin`() async throws {
+        let queue = CommitQueue(limit: 1)
+        for number in 4...6 { queue.post(Self.commit(UInt64(number), 1, nil, [1])) }
+        let commit = try #require(await queue.next())
+        #expect(commit.first == 4 && commit.number == 6)
+    }
 }

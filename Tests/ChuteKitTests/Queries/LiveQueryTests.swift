@@ -64,6 +64,39 @@ import Testing
         documents.map { $0.id.bytes + $0.fields.cbor.encoded() }
     }
 
+    /// The reader took its time with the first result: of what waited as one, a part was in it.
+    @Test func `what is in the first result already is not put in, or left in, a second time`()
+        async throws
+    {
+        try await withSharedStores(1) { stores in
+            let store = stores[0]
+            let source = LiveQuerySource(store.store[Self.people].findAll(), limit: 1)
+            let (started, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let reader = try store.reader.forQueries()
+            let blocking = Task {
+                try await reader.read { _ in
+                    started.signal()
+                    gate.wait()
+                }
+            }
+            started.wait()
+            let first = Task { try await source.next()?.documents.map(\.id.name) }
+            try await eventually("it follows") {
+                await store.writer.feed.collections == [Self.people]
+            }
+            for name in ["gone", "kept"] {
+                try await store.write { _ = try $0.insert(["_id": .string(name)], in: Self.people) }
+            }
+            gate.signal()
+            try await blocking.value
+            #expect(try await first.value == ["gone", "kept"])
+            let gone = try #require(DocumentID("gone"))
+            try await store.write { _ = try $0.remove(gone, in: Self.people) }
+            try await store.write { _ = try $0.insert(["_id": "new"], in: Self.people) }
+            #expect(try await source.next()?.documents.map(\.id.name) == ["kept", "new"])
+        }
+    }
+
     @Test func `an observer is told of the beginning and then once of each commit that changes it`()
         async throws
     {

@@ -81,8 +81,8 @@ struct HoldingTests {
             try await two.pull(from: one)
             #expect(try await holders(at: two) == [two.device])
             try await two.write { _ = try $0.evict(id, in: Self.people) }
-            #expect(try await two.store.read { try $0.hasToken(of: attachment) })
-            #expect(try await !one.store.read { try $0.hasToken(of: attachment) })
+            #expect(try await two.store.read { try $0.isKept(attachment) })
+            #expect(try await !one.store.read { try $0.isKept(attachment) })
         }
     }
 

@@ -281,4 +281,54 @@ struct MergingTests {
             #expect(left == nil, "the first version's change was not superseded")
         }
     }
+
+    @Test func `what was refused as too large is not there, even where the error is caught`()
+        async throws
+    {
+        try await withSharedStores(1) { stores in
+            let store = stores[0]
+            let large = Value.bytes([UInt8](repeating: 1, count: 3_000_000))
+            let id = try await store.write { try $0.insert(["a": large], in: Self.people) }
+            let codes = try await store.write { transaction in
+                var codes: [ChuteError.Code] = []
+                do {
+                    try transaction.update(id, in: Self.people) { $0["b"].set(large) }
+                } catch let error as ChuteError { codes.append(error.code) }
+                do {
+                    let larger = Value.bytes([UInt8](repeating: 1, count: 5_000_001))
+                    _ = try transaction.insert(["c": larger], in: Self.people)
+                } catch let error as ChuteError { codes.append(error.code) }
+                return codes
+            }
+            #expect(codes == [.tooLarge, .tooLarge])
+            #expect(try await store.all().map(\.value) == [["a": large]])
+        }
+    }
+
+    /// Each field took a walk over all before it: hours, in which nobody else could write.
+    @Test func `a document of very many fields is taken in from a peer like any other`()
+        async throws
+    {
+        try await withSharedStores(2) { stores in
+            let (one, two) = (stores[0], stores[1])
+            for store in stores {
+                for other in stores { try await store.pull(from: other) }
+            }
+            let many = Fields(
+                distinct: (0..<100_000).map { .init(name: "\($0)", value: .bool(true)) })
+            let id = try await one.write {
+                try $0.insert(["flat": true, "deep": .map(many)], in: Self.people)
+            }
+            try await one.write { try $0.update(id, in: Self.people) { $0["a"].set(1) } }
+            let flat = try await one.write { try $0.insert(many, in: Self.people) }
+            try await one.write { transaction in
+                try transaction.update(id, in: Self.people) { document in
+                    for number in 0..<20_000 { document["deep"]["n\(number)"].set(1) }
+                }
+            }
+            try await two.pull(from: one)
+            #expect(try await two.find(flat)?.fields == many)
+            #expect(try await two.find(id)?["deep"].map?.all.count == 120_000)
+        }
+    }
 }
