@@ -21,7 +21,8 @@ extension BlobFolder {
         case hashed(AttachmentID?, PieceTree.Summary, fingerprint: [UInt8])
     }
 
-    /// Hashes a file of the folder from start to end. Throws `CancellationError`.
+    /// Hashes a file of the folder from start to end. Throws `CancellationError`, and `file` where
+    /// the system has too little of something to look at it.
     func hash(_ name: BytePath) throws -> Hashing {
         let status: FileStatus
         let summary: PieceTree.Summary?
@@ -31,13 +32,19 @@ extension BlobFolder {
             summary = try hasher.summary(
                 of: file, expectedLength: status.size, shouldStop: { Task.isCancelled })
         } catch {
-            return error.isNotFound ? .missing : .unreadable(error)
+            return try Self.judge(error, path)
         }
         guard let summary else { throw CancellationError() }
         let attachment = Digest(bytes: summary.id).flatMap {
             AttachmentID(digest: $0, byteCount: summary.byteCount)
         }
         return .hashed(attachment, summary, fingerprint: FileFingerprint(status).encoded)
+    }
+
+    /// What a failed look at a file says of it; throws where it says nothing.
+    static func judge(_ error: SystemError, _ path: BytePath) throws(ChuteError) -> Hashing {
+        if error.isShortage { throw ChuteError(error, "\(path) cannot be looked at now") }
+        return error.isNotFound ? .missing : .unreadable(error)
     }
 
     /// Hashes every blob. What is damaged is set aside and not served any more; nothing else

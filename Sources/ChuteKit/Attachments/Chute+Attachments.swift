@@ -37,7 +37,9 @@ extension Chute {
     }
 
     /// Hashes all of the engine's own attachments. Those that are damaged are put aside, into
-    /// `blobs/damaged`, and no longer count as being here: the next fetch gets them again.
+    /// `blobs/damaged`, and no longer count as being here: the next fetch gets them again. Throws
+    /// `CancellationError`, and `file` where the system has too little of something, such as open
+    /// files; what was found by then is done.
     public func verify() async throws -> VerificationReport {
         try attachments.checkOpen()
         return try await attachments.blobs.verify()

@@ -30,6 +30,8 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var isNotFound: Bool { code == ENOENT || code == ENOTDIR }
     package var isNoSpace: Bool { code == ENOSPC || code == EDQUOT }
+    /// This process, or the machine, has too little of something: it says nothing of the file.
+    package var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS, EINTR].contains(code) }
     package var exists: Bool { code == EEXIST }
     /// The place may not be written: a read-only file system, or no right to.
     package var isUnwritable: Bool { code == EROFS || code == EACCES || code == EPERM }

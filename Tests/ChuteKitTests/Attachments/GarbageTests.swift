@@ -221,6 +221,22 @@ struct GarbageTests {
         }
     }
 
+    /// With too few open files every blob was set aside as damaged.
+    @Test(arguments: [EMFILE, ENFILE, ENOMEM, EIO, EACCES, ENOENT])
+    func `only what an error says of a file itself makes it damaged`(_ code: Int32) {
+        let error = SystemError(code: code, call: "openat2", path: "blob")
+        let found: String
+        do {
+            switch try BlobFolder.judge(error, "blobs") {
+            case .missing: found = "missing"
+            case .unreadable: found = "damaged"
+            case .hashed: found = "sound"
+            }
+        } catch { found = error.isTransient ? "later" : "never" }
+        let expected = [ENOENT: "missing", EIO: "damaged", EACCES: "damaged"]
+        #expect(found == expected[code, default: "later"])
+    }
+
     @Test func `verifying sets aside what is damaged, and nothing else suffers`() async throws {
         try await withEngine { engine, _ in
             let good = try await engine.pictures.newAttachment(bytes: [1, 2, 3])
