@@ -137,30 +137,17 @@ extension BlobFolder {
     }
 
     /// Gives synced bytes their name, and records that they are here.
-    ///
-    /// `staged` may stay where the bytes were here already.
     func publish(
         _ staged: BytePath, _ attachment: AttachmentID, layer: [UInt8], pinning: Bool = false
     ) async throws {
         uses.touch(attachment)
         try await exclusively(attachment) {
             let root = root
-            let known = try await reader.read { try $0.blob(of: attachment, inRoot: root) }
             let name = BytePath(attachment.blobName)
             let fingerprint: [UInt8]
             do throws(SystemError) {
-                do throws(SystemError) {
-                    try folder.renameExclusively(staged, to: name, in: folder)
-                } catch {
-                    guard error.exists else { throw error }
-                    // A file that was not recorded, or was changed, may be anything.
-                    let there = try folder.status(of: name)
-                    if there.map({ FileFingerprint($0).encoded }) != known?.fingerprint
-                        || there?.size != attachment.byteCount
-                    {
-                        try folder.rename(staged, to: name)
-                    }
-                }
+                // In the place of what may be there: that was hashed a while ago, this was now.
+                try folder.rename(staged, to: name)
                 try folder.sync()
                 guard let status = try folder.status(of: name) else {
                     throw SystemError(code: ENOENT, call: "statx", path: name)

@@ -135,6 +135,7 @@ extension Transaction {
         try checkSize(content?.count ?? 0, of: id, in: collection)
         let n = try insertOwn(change)
         try keep(document.kept(in: n), body: content, id, in: collection, known: known, n: n)
+        try acknowledgeAttachments(of: document.fields, in: id, collection)
     }
 
     /// Makes a document that nobody has heard of yet: what it will be is what is written.
@@ -150,6 +151,7 @@ extension Transaction {
             DocumentRow(
                 collection: collection, id: id, n: n, owner: nil, live: [n], body: body),
             fields: fields, isNew: true)
+        try acknowledgeAttachments(of: fields, in: id, collection)
     }
 
     private func checkSize(

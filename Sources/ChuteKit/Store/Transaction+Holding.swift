@@ -14,6 +14,19 @@ extension Transaction {
         }
     }
 
+    /// Says of a document that was just written here that the bytes of its attachments are here,
+    /// as far as they are.
+    func acknowledgeAttachments(
+        of fields: Fields?, in document: DocumentID, _ collection: String
+    ) throws {
+        for token in fields?.attachmentTokens ?? [] where try !locations(of: token.id).isEmpty {
+            try state(
+                Receipt(
+                    collection: collection, document: document,
+                    version: token.id.receiptVersion, state: .delivered))
+        }
+    }
+
     /// Says that the bytes are not here any more, where it had been said that they are: for all
     /// documents, or for one.
     func takeBackAcknowledgement(

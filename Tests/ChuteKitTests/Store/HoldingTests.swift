@@ -47,6 +47,28 @@ struct HoldingTests {
         }
     }
 
+    @Test func `whoever writes a document with bytes that are here says that it has them`()
+        async throws
+    {
+        try await withSharedStores(2) { stores in
+            let (one, two) = (stores[0], stores[1])
+            let attachment = attachment
+            let token = Value.attachment(AttachmentToken(id: attachment))
+            let id = try await one.write { transaction in
+                let root = try transaction.registerRoot(mark: [1], path: "/x", role: "blobs")
+                try transaction.addLocation(
+                    Location(root: root, path: "a", fingerprint: [1], isOwned: true),
+                    of: attachment)
+                return try transaction.insert(["picture": token], in: Self.people)
+            }
+            try await two.pull(from: one)
+            #expect(try await holders(at: two) == [one.device])
+            // Who only passes it on has nothing to say of it.
+            try await two.write { try $0.update(id, in: Self.people) { $0["a"].set(1) } }
+            #expect(try await holders(at: two) == [one.device])
+        }
+    }
+
     @Test func `bytes that nobody else has stay named when their document is put away`()
         async throws
     {
