@@ -21,7 +21,8 @@ extension BlobFolder {
         case hashed(AttachmentID?, PieceTree.Summary, fingerprint: [UInt8])
     }
 
-    /// Hashes a file of the folder from start to end. Throws `CancellationError`.
+    /// Hashes a file of the folder from start to end. Throws `CancellationError`, and `file` where
+    /// the system cannot open or read anything now: that says nothing of this file.
     func hash(_ name: BytePath) throws -> Hashing {
         let status: FileStatus
         let summary: PieceTree.Summary?
@@ -31,6 +32,9 @@ extension BlobFolder {
             summary = try hasher.summary(
                 of: file, expectedLength: status.size, shouldStop: { Task.isCancelled })
         } catch {
+            if [EMFILE, ENFILE, ENOMEM, EAGAIN].contains(error.code) {
+                throw ChuteError(error, "\(name) in \(path) cannot be looked at now")
+            }
             return error.isNotFound ? .missing : .unreadable(error)
         }
         guard let summary else { throw CancellationError() }
