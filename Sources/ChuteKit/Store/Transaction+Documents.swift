@@ -129,6 +129,12 @@ extension Transaction {
             number: n,
             order: .init(stamp: change.stamp, author: device, hash: change.hash), writes: body)
         let document = MergedDocument(merging: (known?.live ?? []) + [entry])
+        guard document.live.contains(n), kind != .remove || document.fields == nil else {
+            throw ChuteError(
+                .notAllowed,
+                "a member wrote document \(id.name) in \(collection) as at the end of the year "
+                    + "9999: nothing can be written after that. Evict it, or remove that member")
+        }
         let size = try keep(document, id, in: collection, known: known, n: n)
         try checkSize(size, of: id, in: collection)
     }
