@@ -130,6 +130,12 @@ extension Transaction {
             number: 0,
             order: .init(stamp: change.stamp, author: device, hash: change.hash), writes: body)
         let document = MergedDocument(merging: (known?.live ?? []) + [entry])
+        guard document.live.contains(0), kind != .remove || document.fields == nil else {
+            throw ChuteError(
+                .notAllowed,
+                "a member wrote document \(id.name) in \(collection) as at the end of the year "
+                    + "9999: nothing can be written after that. Evict it, or remove that member")
+        }
         let content = document.body
         // Before anything is written: whoever catches the error may commit the rest.
         try checkSize(content?.count ?? 0, of: id, in: collection)

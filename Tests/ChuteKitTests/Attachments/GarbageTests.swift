@@ -275,4 +275,23 @@ struct GarbageTests {
                     + after.damaged + after.other)
         }
     }
+
+    @Test func `no attachment is damaged because the process has no file to open left`() async {
+        await #expect(processExitsWith: .success) {
+            try await withTemporaryDirectory { folder in
+                let engine = try await TestEngine(folder.appending("home"), isRunning: false)
+                let attachment = try await engine.pictures.newAttachment(bytes: [1, 2, 3])
+                var limit = rlimit()
+                getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
+                let found = try await code { try await engine.chute.verify() }
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                guard found == .file, try await attachment.data() == [1, 2, 3],
+                    try await engine.chute.verify().soundCount == 1
+                else { throw NeverHappened(what: "a sound attachment") }
+                await engine.stop()
+            }
+        }
+    }
 }

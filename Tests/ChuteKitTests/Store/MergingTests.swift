@@ -128,12 +128,37 @@ struct MergingTests {
             for _ in 0..<27 { value = [value] }
             let path = FieldPath((0..<16).map { "\($0)" })
             try await hostile(id, by: one, [.init(path: path, value: value)])
-            try await two.pull(from: one)
+            await #expect(throws: WireError.self) { try await two.pull(from: one) }
             try await two.write { _ = try $0.insert(["a": 1], in: Self.people) }
-            #expect(try await two.find(id)?[path].value == value)
-            #expect(try await two.store[Self.people].findAll().exec().count == 2)
-            try await two.write { try $0.update(id, in: Self.people) { $0["b"].set(2) } }
-            #expect(try await two.find(id)?["b"].integer == 2)
+            #expect(try await two.find(id) == nil)
+            #expect(try await two.store[Self.people].findAll().exec().count == 1)
+        }
+    }
+
+    @Test func `what cannot count after a write at the end of time is an error, not a success`()
+        async throws
+    {
+        try await withSharedStores(2) { stores in
+            let sorted = stores.sorted { $0.device < $1.device }
+            let (less, greater) = (sorted[0], sorted[1])
+            let id = try #require(DocumentID("last"))
+            try await greater.write { transaction in
+                let change = Change(
+                    kind: .fields, author: greater.device, counter: 1 << 20, stamp: .latest,
+                    collection: Self.people, document: id,
+                    body: FieldWrites(inserting: ["a": 1]).cbor)
+                try transaction.insertOwn(change)
+            }
+            try await less.pull(from: greater)
+            let updating = await code {
+                try await less.write { try $0.update(id, in: Self.people) { $0["a"].set(2) } }
+            }
+            let removing = await code {
+                try await less.write { _ = try $0.remove(id, in: Self.people) }
+            }
+            #expect(updating == .notAllowed && removing == .notAllowed)
+            #expect(try await less.find(id)?.fields == ["a": 1])
+            #expect(try await less.write { try $0.evict(id, in: Self.people) })
         }
     }
 
