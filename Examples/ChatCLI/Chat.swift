@@ -60,10 +60,10 @@ struct Chat: Sendable {
         await withTaskGroup(of: Void.self) { group in
             await trying("users cannot be watched any more") {
                 for try await (docs, event) in users.findAll().snapshots() {
-                    for doc in changed(docs, event) where doc.id.name != me {
-                        say("\(doc["name"].string ?? doc.id.name) is here")
+                    for doc in changed(docs, event) where doc.id.description != me {
+                        say("\(doc["name"].string ?? doc.id.description) is here")
                         let avatar = doc["avatarToken"].attachmentToken
-                        group.addTask { await fetch(avatar, "avatar-\(doc.id.name)", users) }
+                        group.addTask { await fetch(avatar, "avatar-\(doc.id)", users) }
                     }
                 }
             }
@@ -90,7 +90,7 @@ struct Chat: Sendable {
     }
 
     private func fetchPictures(of doc: Document) async {
-        let id = doc.id.name
+        let id = doc.id.description
         await fetch(doc["thumbnailToken"].attachmentToken, "thumbnail-\(id)", messages)
         await fetch(doc["largeToken"].attachmentToken, "picture-\(id)", messages)
     }

@@ -27,7 +27,7 @@ struct Album: Sendable {
     func list() async {
         do {
             for doc in try await pics.findAll().sort(by: "name").exec() {
-                say("\(doc["name"].string ?? doc.id.name)  \(doc.mimeType)")
+                say("\(doc["name"].string ?? doc.id.description)  \(doc.mimeType)")
             }
         } catch {
             say("the album cannot be read: \(error)")
@@ -46,7 +46,7 @@ struct Album: Sendable {
                     case .update(let update):
                         for index in update.insertions {
                             let doc = docs[index]
-                            say("new: \(doc["name"].string ?? doc.id.name)")
+                            say("new: \(doc["name"].string ?? doc.id.description)")
                             group.addTask { await fetch(doc) }
                         }
                     default: break
@@ -67,7 +67,7 @@ struct Album: Sendable {
         guard let token = doc["image"].attachmentToken, doc.mimeType.hasPrefix("image/") else {
             return
         }
-        let name = doc["name"].string ?? doc.id.name
+        let name = doc["name"].string ?? doc.id.description
         do {
             for try await event in pics.fetch(token) {
                 switch event {

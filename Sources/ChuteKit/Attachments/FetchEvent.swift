@@ -1,6 +1,6 @@
 /// What a fetch says on its way: any number of `progress` and `stalled`, then exactly one of
 /// the others, after which nothing comes. Cases are added over time: have a `default`.
-public enum FetchEvent: Hashable, Sendable {
+@nonexhaustive public enum FetchEvent: Hashable, Sendable {
     /// So many of all bytes are here and were checked; never fewer than before.
     case progress(downloadedBytes: UInt64, totalBytes: UInt64)
     /// Nobody who is connected has what is missing; `holders` are those who are known to, as far

@@ -24,7 +24,7 @@ extension Document {
     /// Throws `DecodingError` where it does not fit.
     public func decode<Result: Decodable>(_ type: Result.Type = Result.self) throws -> Result {
         var fields = fields
-        fields["_id"] = .string(id.name)
+        fields["_id"] = .string(id.description)
         return try ValueDecoder().decode(type, from: fields)
     }
 }

@@ -45,9 +45,9 @@ public struct MutableField {
     /// Writes a value here. What is on the way and is no map becomes one.
     public func set(_ value: Value) { document.write(value, at: path) }
 
-    /// Writes the token of an attachment here, in the place of what was: bytes that no document
-    /// names then are garbage after a while.
-    public func set(_ attachment: Attachment) { set(.attachment(attachment)) }
+    /// Writes text, a number, a token or an attachment here. Bytes that no document names then are
+    /// garbage after a while.
+    public func set(_ value: some ValueConvertible) { set(value.documentValue) }
 
     /// Removes what is here; nothing happens where there is nothing.
     public func remove() { document.write(nil, at: path) }

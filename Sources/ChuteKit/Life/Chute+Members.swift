@@ -17,7 +17,8 @@ extension Chute {
     /// listens now. The ticket works while this engine replicates.
     ///
     /// Throws `notAllowed` for whoever is no owner and in a space with a key, whose members get
-    /// that instead; `invalid` for numbers and addresses that are none; `closed`.
+    /// that instead; `invalid` for numbers and addresses that are none; `closed`. Warns where it
+    /// listens nowhere and no addresses are given.
     public func invite(
         role: Role = .member, uses: Int = 1, lifetime: Duration = .seconds(15 * 60),
         addresses: [String]? = nil
@@ -28,6 +29,11 @@ extension Chute {
                 .invalid, "a ticket has 1 to 10000 uses, and lasts a second at least")
         }
         let known = await announcedAddresses
+        if addresses == nil, known.isEmpty {
+            context.diagnostics.warning(
+                "nobody can use a ticket of this device, which listens nowhere: open it with an "
+                    + "address to listen at and start to sync first, or say where it is dialled")
+        }
         let addresses = addresses ?? Array(known.prefix(Ticket.addressLimit))
         guard addresses.count <= Ticket.addressLimit,
             addresses.allSatisfy({ SocketAddress($0) != nil })

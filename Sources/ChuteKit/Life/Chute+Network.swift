@@ -14,9 +14,10 @@ extension Chute {
         /// whoever joins; `nil` for where it listens.
         public var announce: [String]?
 
-        /// Addresses to use.
+        /// Addresses to use: `.init(listen: "127.0.0.1:4041")`, `.init(connect: ["nas:4040"])`.
         public init(
-            listen: String?, isPortFixed: Bool, connect: [String], announce: [String]? = nil
+            listen: String? = nil, isPortFixed: Bool = true, connect: [String] = [],
+            announce: [String]? = nil
         ) {
             self.announce = announce
             self.listen = listen
@@ -36,7 +37,7 @@ extension Chute {
         }
 
         /// Neither listens nor dials.
-        public static let offline = Network(listen: nil, isPortFixed: true, connect: [])
+        public static let offline = Network()
 
         /// Throws `invalid` for what is no address and, for an engine that stays local, `notLocal`
         /// for one beyond its host and link.

@@ -11,7 +11,7 @@ extension Chute {
     ///   the next free one: of every interface, or of loopback for a development identity.
     /// - `isMoved` says that a directory that was copied or moved is used here alone from now on.
     /// - `diagnostics` is told what a person may want to know; unless given, warnings go to
-    ///   standard error.
+    ///   standard error, and with a development identity notices too.
     ///
     /// Throws, and changes nothing: `missingDirectory` where the folder that is to hold the
     /// directory does not exist, `notADirectory`, `notWritable` and `networkFileSystem` for a
@@ -29,7 +29,9 @@ extension Chute {
         try checkParent(of: persistenceDirectory)
         return try await open(
             DirectoryLock(persistenceDirectory), identity: identity, isMoved: isMoved,
-            network: network, diagnostics: diagnostics)
+            network: network,
+            diagnostics: diagnostics.isUnasked && identity.isDevelopment
+                ? .standardErrorNotices : diagnostics)
     }
 
     /// Opens the engine of a directory whose lock is held already: the lock is the engine's from

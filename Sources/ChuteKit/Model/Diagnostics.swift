@@ -13,9 +13,18 @@ public struct Diagnostics: Sendable {
     }
 
     private let handler: @Sendable (Level, String) -> Void
+    /// What an engine uses that is not told otherwise.
+    let isUnasked: Bool
 
     /// Hands each message to `handler`, which may be called on any thread and must not block.
-    public init(_ handler: @escaping @Sendable (Level, String) -> Void) { self.handler = handler }
+    public init(_ handler: @escaping @Sendable (Level, String) -> Void) {
+        self.init(isUnasked: false, handler)
+    }
+
+    private init(isUnasked: Bool, _ handler: @escaping @Sendable (Level, String) -> Void) {
+        self.handler = handler
+        self.isUnasked = isUnasked
+    }
 
     /// Says nothing.
     public static let none = Diagnostics { _, _ in }
@@ -23,8 +32,20 @@ public struct Diagnostics: Sendable {
     /// Writes each warning to standard error, a line each, what is not plain text escaped.
     public static let standardError: Diagnostics = {
         let log = Log(level: .warning, showsPriority: false)
-        return Diagnostics { level, message in
+        return Diagnostics(isUnasked: true) { level, message in
             if level == .warning { log.warning("chute: \(message)") }
+        }
+    }()
+
+    /// As `standardError`, with what is worth a line in a log too: connections that come and go.
+    public static let standardErrorNotices: Diagnostics = {
+        let log = Log(level: .notice, showsPriority: false)
+        return Diagnostics { level, message in
+            switch level {
+            case .warning: log.warning("chute: \(message)")
+            case .notice: log.notice("chute: \(message)")
+            default: break
+            }
         }
     }()
 

@@ -93,8 +93,11 @@ public struct DocumentID: Hashable, Comparable, Sendable, CustomStringConvertibl
         return text
     }
 
+    /// The text of the id, or the hexadecimal digits of one that is no text.
+    public var description: String { string ?? hex }
+
     /// Hexadecimal digits of all bytes.
-    public var description: String { Hexadecimal.text(bytes) }
+    public var hex: String { Hexadecimal.text(bytes) }
 
     /// The id of hexadecimal `text`; `nil` where it is none.
     public init?(hex text: String) {

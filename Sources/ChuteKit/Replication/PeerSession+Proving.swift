@@ -93,7 +93,10 @@ extension PeerSession {
         case .known(.prove, let payload): return try Proof(cbor: CBOR.decode(payload))
         case .known(.goodbye, let payload): throw try SessionEnd.refused(reason(payload))
         case .none:
-            throw ChuteError(.refused, "\(address) hung up before it let this device in")
+            throw ChuteError(
+                .refused,
+                "\(address) hung up before it let this device in: is it of the same space, and of the same app?"
+            )
         case .known, .unknown: throw WireError.unexpected("a frame before the proof")
         }
     }

@@ -96,7 +96,11 @@ extension PeerSession {
     /// Ends a session whose stream has to begin anew: the next one asks for it.
     private func endIfOutdated() async throws {
         if case .joining = side { return }  // ends by itself, and is followed by another
-        guard await context.store.streamRestarts != streamRestarts else { return }
+        guard await context.store.streamRestarts != streamRestarts, let peer else { return }
+        // Who does not belong here any more hears that, from the replicator.
+        if await context.store.sharedKey == nil {
+            guard await context.store.membership.isMember(peer) else { return }
+        }
         end(.spaceChanged)
         throw SessionEnd.said(.spaceChanged)
     }

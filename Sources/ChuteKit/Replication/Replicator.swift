@@ -157,14 +157,24 @@ actor Replicator {
 
     private func keepConnected(to address: String) async {
         var schedule = RetrySchedule()
+        var hasSaid = false
         while !Task.isCancelled {
             let start = ContinuousClock.now
             var device: DeviceID?
             do {
                 let stream = try await transport.connect(to: address)
                 device = try await converse(stream, side: .dialed)
+                hasSaid = false
             } catch {
-                context.diagnostics.debug("\(address): \(error)")
+                let words = "no connection to \(address): \(error)"
+                // Once until it holds: who asked for this address wants to know. A goodbye is told
+                // by `noteEnd`.
+                if fixed.contains(address), !hasSaid, !Task.isCancelled, !(error is SessionEnd) {
+                    context.diagnostics.notice("\(words); it is tried again and again")
+                    hasSaid = true
+                } else {
+                    context.diagnostics.debug(words)
+                }
             }
             await waitWhileConnected(to: address)
             // Two ends that let each other in and end at once, again and again, are no success.

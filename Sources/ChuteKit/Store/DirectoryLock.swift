@@ -43,7 +43,8 @@ public final class DirectoryLock: Sendable {
         }
         guard try file.tryLock() else {
             throw ChuteError(
-                .heldElsewhere, "another agent uses \(directory): stop that one first",
+                .heldElsewhere,
+                "another engine uses \(directory): close that one first, be it of another program or of this one",
                 isTransient: true)
         }
         // What its last holder said of itself is over.

@@ -29,7 +29,7 @@ extension Transaction {
         guard known.map({ MergedDocument(merging: $0.live).fields == nil }) ?? true else {
             throw ChuteError(
                 .alreadyExists,
-                "there is a document \(given.name) in \(collection): update or upsert it")
+                "there is a document \(given) in \(collection): update or upsert it")
         }
         try write(FieldWrites(inserting: fields), given, in: collection, known: known)
         return given
@@ -58,7 +58,7 @@ extension Transaction {
         _ id: DocumentID, in collection: String, _ body: (MutableDocument) throws -> Void
     ) throws {
         guard let document = try find(id, in: collection) else {
-            throw ChuteError(.notFound, "there is no document \(id.name) in \(collection)")
+            throw ChuteError(.notFound, "there is no document \(id) in \(collection)")
         }
         let mutable = MutableDocument(document)
         try body(mutable)
@@ -133,7 +133,7 @@ extension Transaction {
         guard document.live.contains(0), kind != .remove || document.fields == nil else {
             throw ChuteError(
                 .notAllowed,
-                "a member wrote document \(id.name) in \(collection) as at the end of the year "
+                "a member wrote document \(id) in \(collection) as at the end of the year "
                     + "9999: nothing can be written after that. Evict it, or remove that member")
         }
         let content = document.body
@@ -166,7 +166,7 @@ extension Transaction {
         guard size <= Self.sizeLimit else { throw Self.tooLarge(id, collection) }
         guard size > Self.warningSize else { return }
         warnings.append(
-            "document \(id.name) in \(collection) has \(size / 1000) KB: put large data into "
+            "document \(id) in \(collection) has \(size / 1000) KB: put large data into "
                 + "an attachment, which travels only to whoever asks for it")
     }
 
@@ -175,7 +175,7 @@ extension Transaction {
         guard try current(ofDocument: id, in: collection) == nil else {
             throw ChuteError(
                 .notAllowed,
-                "document \(id.name) in \(collection) is a file of one device, which alone may "
+                "document \(id) in \(collection) is a file of one device, which alone may "
                     + "change it")
         }
     }
@@ -199,7 +199,7 @@ extension Transaction {
         do { _ = try Change(bytes: change.bytes) } catch {
             throw ChuteError(
                 .tooLarge,
-                "what is written of document \(change.document.name) in \(change.collection) has "
+                "what is written of document \(change.document) in \(change.collection) has "
                     + "too many values: put them into an attachment, or into one value of bytes",
                 cause: error)
         }
@@ -208,7 +208,7 @@ extension Transaction {
     private static func tooLarge(_ id: DocumentID, _ collection: String) -> ChuteError {
         ChuteError(
             .tooLarge,
-            "document \(id.name) in \(collection) would have more than 5 MB: put the bytes into "
+            "document \(id) in \(collection) would have more than 5 MB: put the bytes into "
                 + "an attachment")
     }
 
@@ -216,11 +216,6 @@ extension Transaction {
     private func isHeldElsewhere(_ attachment: AttachmentID) throws -> Bool {
         try !holders(of: attachment).subtracting([device]).isEmpty
     }
-}
-
-extension DocumentID {
-    /// The text of the id, or its hexadecimal digits.
-    public var name: String { string ?? description }
 }
 
 extension Fields {

@@ -87,7 +87,7 @@ extension Agent {
             else { return [] }
             // The last digit of an odd number of them is half a byte.
             let found = try snapshot.documents(in: collection, idPrefix: prefix.bytes, limit: 32)
-                .filter { $0.id.description.hasPrefix(text.lowercased()) }
+                .filter { $0.id.hex.hasPrefix(text.lowercased()) }
             return found.count == 1 ? found : []
         }
     }

@@ -140,7 +140,7 @@ extension OutboxWriter {
                 let trash = try place.publisher.root.privateFolder("trash")
                 let name = BytePath(
                     bytes: OutboxNaming.shortened(
-                        Array("\(record.document.description.prefix(16))-".utf8)
+                        Array("\(record.document.hex.prefix(16))-".utf8)
                             + copy.path.lastComponent.bytes, to: 255))
                 let status = try place.publisher.root.folder.status(of: copy.path)
                 if let status, CopyFingerprint(status).isSameButChanged(copy.fingerprint) {

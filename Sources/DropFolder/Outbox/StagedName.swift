@@ -8,7 +8,7 @@ enum StagedName {
 
     static func of(_ document: DocumentID, version: UInt64) -> BytePath {
         BytePath(
-            "\(document.description.prefix(documentCount))-\(version)-"
+            "\(document.hex.prefix(documentCount))-\(version)-"
                 + String(UInt32.random(in: .min ... .max), radix: 36))
     }
 

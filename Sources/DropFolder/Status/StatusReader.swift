@@ -184,7 +184,7 @@ package struct StatusReader: Sendable {
                 peer: names[$0.key] ?? $0.key.short, state: $0.value.state.words)
         }
         return DocumentList.Document(
-            id: document.id.description, collection: document.collection,
+            id: document.id.hex, collection: document.collection,
             name: file.joinedPath, type: file.type, size: file.attachment.byteCount,
             origin: names[document.origin] ?? document.origin.short, state: state,
             receipts: receipts)

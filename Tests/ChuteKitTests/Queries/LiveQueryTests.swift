@@ -80,7 +80,7 @@ import Testing
                 }
             }
             started.wait()
-            let first = Task { try await source.next()?.documents.map(\.id.name) }
+            let first = Task { try await source.next()?.documents.map(\.id.description) }
             try await eventually("it follows") {
                 await store.writer.feed.collections == [Self.people]
             }
@@ -93,7 +93,7 @@ import Testing
             let gone = try #require(DocumentID("gone"))
             try await store.write { _ = try $0.remove(gone, in: Self.people) }
             try await store.write { _ = try $0.insert(["_id": "new"], in: Self.people) }
-            #expect(try await source.next()?.documents.map(\.id.name) == ["kept", "new"])
+            #expect(try await source.next()?.documents.map(\.id.description) == ["kept", "new"])
         }
     }
 

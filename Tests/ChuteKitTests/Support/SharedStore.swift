@@ -65,7 +65,7 @@ struct SharedStore: Sendable {
             var found: [String: Fields] = [:]
             for (id, body) in rows {
                 guard let body, let id = DocumentID(bytes: id) else { continue }
-                found[id.name] = try Fields(cbor: CBOR.decode(body))
+                found[id.description] = try Fields(cbor: CBOR.decode(body))
             }
             return found
         }
