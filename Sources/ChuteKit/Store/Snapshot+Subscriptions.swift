@@ -17,7 +17,8 @@ extension Snapshot {
             return [own]
         }
         guard let document = try find(change.document, in: change.collection) else {
-            return change.body == nil ? [own] : []
+            // Put away here, it is still for whoever may not have it from elsewhere.
+            return try change.body == nil || isPutAway(change) ? [own] : []
         }
         let isMet = predicate.matches(document.fields, id: document.id)
         guard change.kind == .fields else { return isMet || change.version > 1 ? [own] : [] }
@@ -31,6 +32,12 @@ extension Snapshot {
         // never a part of a document that the peer did not have.
         if !said.isInsert { return [own] }
         return live.contains { $0 < own } ? live : []
+    }
+
+    private func isPutAway(_ change: Change) throws -> Bool {
+        try database.prepare(
+            "SELECT 1 FROM documents WHERE collection = ? AND id = ? AND hidden = 2"
+        ).first(change.collection, change.document.bytes) { _ in true } ?? false
     }
 
     private func liveChanges(of change: Change) throws -> [Int64] {

@@ -66,6 +66,18 @@ struct SubscriptionTests {
         }
     }
 
+    @Test func `what its writer put away was not told to who subscribed to a condition`()
+        async throws
+    {
+        try await withSharedStores(2) { stores in
+            let (one, two) = (stores[0], stores[1])
+            let id = try await one.write { try $0.insert(["state": "open"], in: Self.people) }
+            try await one.write { _ = try $0.evict(id, in: Self.people) }
+            try await two.pull(from: one, open([(Self.people, field("state") == "open")]))
+            #expect(try await two.find(id)?.fields == ["state": "open"])
+        }
+    }
+
     @Test func `documents of one writer are filtered by what they say`() async throws {
         try await withSharedStores(2) { stores in
             let (one, two) = (stores[0], stores[1])
