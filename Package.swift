@@ -24,12 +24,16 @@ let package = Package(
         .systemLibrary(name: "CCBOR", pkgConfig: "libcbor"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
         .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode"),
+        .systemLibrary(name: "CAvahi"),  // its pkg-config flags are refused with a warning
+        .systemLibrary(name: "CWebSockets", pkgConfig: "libwebsockets"),
+        .systemLibrary(name: "CMiniUPnP", pkgConfig: "miniupnpc"),
+        .systemLibrary(name: "CNATPMP"),
 
         .target(
             name: "ChuteSystem",
             dependencies: [
                 "CLinux", "CTOML", "CSQLite", "CMagic", "COpenSSL", "CCBOR", "CSystemd",
-                "CQREncode",
+                "CQREncode", "CAvahi", "CWebSockets", "CMiniUPnP", "CNATPMP",
             ],
             swiftSettings: strict),
         .target(
