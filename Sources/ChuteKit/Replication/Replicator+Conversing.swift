@@ -21,6 +21,12 @@ extension Replicator {
             await session.end(.transportChanged)
             throw SessionEnd.said(.transportChanged)
         }
+        guard network.allows(session.transport, for: device) else {
+            await session.end(.transportChanged)
+            // Another attempt is made in a while, and other ways are tried.
+            throw ChuteError(
+                .refused, "\(session.transport) is not among the transports of this peer")
+        }
         if let dialled {
             book.answered[dialled] = device
             // A device has several addresses, all of which are dialled: one connection is enough.

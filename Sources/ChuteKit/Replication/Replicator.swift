@@ -62,6 +62,7 @@ actor Replicator {
         self.context = context
         self.network = network
         self.isLocalOnly = isLocalOnly
+        context.traffic.set(network.limits)
     }
 
     /// Keeps connected, and fetches, until the stretch is stopped or the task cancelled. Throws

@@ -3,7 +3,14 @@ import ChuteKit
 /// What the engine is told of the network.
 extension Configuration {
     var chuteNetwork: Chute.Network {
-        Chute.Network(transports: network.transports.compactMap(transport))
+        var chute = Chute.Network(transports: network.transports.compactMap(transport))
+        chute.limits.whole = network.limits.rates
+        chute.limits.limitsLAN = network.limitsLAN
+        for peer in peers {
+            chute.limits.peers[peer.id] = peer.limits.rates
+            chute.allowed[peer.id] = peer.transports.map { Set($0.map(\.rawValue)) }
+        }
+        return chute
     }
 
     /// The transport of a name; `nil` for one that is off. One that is added has its line here.
@@ -13,6 +20,10 @@ extension Configuration {
         case .lan, .websocket, .bluetooth, .bucket, .folder: nil
         }
     }
+}
+
+extension RateLimits {
+    fileprivate var rates: Chute.Network.Rates { .init(upload: upload, download: download) }
 }
 
 extension TCPSettings {
