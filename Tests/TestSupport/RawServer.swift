@@ -3,14 +3,18 @@ import Synchronization
 
 /// A TCP server of this host that does with each connection whatever a test says.
 package final class RawServer: Sendable {
-    private final class State: Sendable {
+    private final class Counter: Sendable {
+        let count = Mutex(0)
+    }
+
+    /// Closed when the task that accepts ends.
+    private final class Listener: Sendable {
         let descriptor: FileDescriptor
-        let acceptedCount = Mutex(0)
         init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
     }
 
     package let address: SocketAddress
-    private let state: State
+    private let accepted = Counter()
     private let task: Task<Void, Never>
 
     /// Listens at a free port, or at `port`. A connection is closed when `handle` returns or
@@ -20,16 +24,17 @@ package final class RawServer: Sendable {
     ) throws {
         let listening = try Socket.listen(at: SocketAddress(host: "127.0.0.1", port: port))
         address = listening.address
-        let state = State(listening.descriptor)
-        let readiness = try Readiness(descriptor: state.descriptor.raw)
-        self.state = state
-        task = Task {
+        let listener = Listener(listening.socket())
+        let readiness = try Readiness(descriptor: listener.descriptor.raw)
+        let accepted = accepted
+        // Beside Swift's pool, which other tests may keep busy for a second.
+        task = Task(executorPreference: WorkerPool.shared) {
             defer { readiness.close() }
             await withTaskGroup(of: Void.self) { group in
                 while await readiness.wait(.read) {
-                    while let next = try? Socket.accept(state.descriptor.raw) {
+                    while let next = try? Socket.accept(listener.descriptor.raw) {
                         guard let end = try? ByteEnd(next.socket()) else { continue }
-                        state.acceptedCount.withLock { $0 += 1 }
+                        accepted.count.withLock { $0 += 1 }
                         group.addTask {
                             // A connection that breaks off is what many tests are about.
                             try? await handle(end)
@@ -47,7 +52,7 @@ package final class RawServer: Sendable {
     /// Takes no more, and closes those that are open.
     package func stop() { task.cancel() }
 
-    package var acceptedCount: Int { state.acceptedCount.withLock { $0 } }
+    package var acceptedCount: Int { accepted.count.withLock { $0 } }
 
     /// Where a WebSocket would be.
     package var url: WebSocketURL {

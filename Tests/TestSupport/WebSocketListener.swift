@@ -38,10 +38,11 @@ package final class WebSocketListener: Sendable {
         }
         let listening = try Socket.listen(at: SocketAddress(host: "127.0.0.1", port: 0))
         address = listening.address
-        let socket = Holder(listening.descriptor)
+        let socket = Holder(listening.socket())
         let readiness = try Readiness(descriptor: socket.descriptor.raw)
         let settled = settled
-        task = Task {
+        // Beside Swift's pool, which other tests may keep busy for a second.
+        task = Task(executorPreference: WorkerPool.shared) {
             defer { readiness.close() }
             while await readiness.wait(.read) {
                 while let next = try? Socket.accept(socket.descriptor.raw) {

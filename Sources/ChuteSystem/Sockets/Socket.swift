@@ -18,6 +18,9 @@ package enum Socket {
         package var descriptor: FileDescriptor
         /// With the port that was given.
         package let address: SocketAddress
+
+        /// The descriptor alone.
+        package consuming func socket() -> FileDescriptor { descriptor }
     }
 
     /// Two sockets connected to each other.

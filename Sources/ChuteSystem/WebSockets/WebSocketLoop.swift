@@ -49,7 +49,7 @@ final class WebSocketLoop {
     /// Makes the context; throws where the system has too little. Calls `lws_create_context`.
     init(_ limits: WebSocketLimits, _ environment: ProcessEnvironment) throws(WebSocketError) {
         OpenSSLError.clearQueue()  // before the library's own first call into OpenSSL
-        lws_set_log_level(0, nil)
+        lws_set_log_level(Int32(ProcessEnvironment.current["LWSLOG"]?.string ?? "0") ?? 0, nil)
         var info = lws_context_creation_info()
         info.port = CONTEXT_PORT_NO_LISTEN
         info.options =

@@ -5,15 +5,19 @@ import Testing
 /// What a client makes of servers that are none of ours.
 @Suite(.timeLimit(.minutes(2)))
 struct WebSocketHandshakeTests {
-    private let service: WebSocketService
+    private let service = WebSocketService(environment: ProcessEnvironment([:]))
 
-    init() {
+    /// One that waits for a second only.
+    private let impatient: WebSocketService = {
         var limits = WebSocketLimits()
         limits.handshake = .seconds(1)
-        service = WebSocketService(limits: limits, environment: ProcessEnvironment([:]))
-    }
+        return WebSocketService(limits: limits, environment: ProcessEnvironment([:]))
+    }()
 
-    private func failure(_ url: WebSocketURL) async throws -> WebSocketError {
+    private func failure(
+        _ url: WebSocketURL, in service: WebSocketService? = nil
+    ) async throws -> WebSocketError {
+        let service = service ?? self.service
         do { _ = try await service.connect(to: url) } catch let error as WebSocketError {
             return error
         }
@@ -33,7 +37,8 @@ struct WebSocketHandshakeTests {
         let extra = status == 301 ? "Location: http://127.0.0.1:9/chute\\r\\n" : ""
         let server = try answering(
             "HTTP/1.1 \(status) What\r\nContent-Length: 0\r\n\(extra)Connection: close\r\n\r\n")
-        #expect(try await failure(server.url).kind == .status(status))
+        let error = try await failure(server.url)
+        #expect(error.kind == .status(status), "\(error)")
         #expect(server.acceptedCount == 1)
     }
 
@@ -48,13 +53,15 @@ struct WebSocketHandshakeTests {
             _ = try await end.readHeader()
             try await end.write(answer)
         }
-        #expect(try await failure(server.url).kind == .notWebSocket)
+        let error = try await failure(server.url)
+        #expect(error.kind == .notWebSocket, "\(error)")
     }
 
     @Test func `who gives no answer is given up in time`() async throws {
         let server = try RawServer { _ = try await $0.readToEnd() }
-        #expect(try await failure(server.url).kind == .timedOut)
-        try await eventually("closed") { try await service.connectionCount() == 0 }
+        let error = try await failure(server.url, in: impatient)
+        #expect(error.kind == .timedOut, "\(error)")
+        try await eventually("closed") { try await impatient.connectionCount() == 0 }
     }
 
     @Test func `an answer that never ends is given up in time`() async throws {
@@ -65,7 +72,7 @@ struct WebSocketHandshakeTests {
                 try await Task.pause(for: .milliseconds(20))
             }
         }
-        let kind = try await failure(server.url).kind
+        let kind = try await failure(server.url, in: impatient).kind
         #expect([.timedOut, .notWebSocket].contains(kind))
     }
 
@@ -77,7 +84,8 @@ struct WebSocketHandshakeTests {
             do { _ = try await ByteEnd(to: url.address) } catch { return true }
             return false
         }
-        #expect(try await failure(url).kind == .unreachable)
+        let error = try await failure(url)
+        #expect(error.kind == .unreachable, "\(error)")
     }
 
     @Test func `a name without an address says so`() async throws {
@@ -87,11 +95,11 @@ struct WebSocketHandshakeTests {
 
     @Test func `the request names the host, the path and the protocol`() async throws {
         let asked = Mailbox<String>()
-        let server = try RawServer { end in asked.put(try await end.readHeader()) }
+        let server = try RawServer { end in asked.post(try await end.readHeader()) }
         let port = server.address.port
         let url = try #require(WebSocketURL("ws://localhost:\(port)/a/b?c=d"))
         _ = try await failure(url)
-        let request = try #require(await asked.take())
+        let request = try #require(await asked.next().first)
         #expect(request.hasPrefix("GET /a/b?c=d HTTP/1.1\r\n"))
         for line in ["Host: localhost:\(port)", "Upgrade: websocket", "Sec-WebSocket-Protocol: chute"] {
             #expect(request.contains("\r\n\(line)\r\n"), "\(request)")

@@ -145,10 +145,10 @@ struct WebSocketTests {
 
     @Test func `who was cancelled while connecting says so`() async throws {
         let silent = try RawServer { _ = try await $0.readToEnd() }
-        let task = Task { try await service.connect(to: silent.url) }
+        let task = Task { _ = try await service.connect(to: silent.url) }
         try await eventually("connected") { silent.acceptedCount > 0 }
         task.cancel()
-        await #expect(throws: CancellationError.self) { _ = try await task.value }
+        await #expect(throws: CancellationError.self) { try await task.value }
         try await eventually("closed") { try await openConnections() == 0 }
     }
 }
