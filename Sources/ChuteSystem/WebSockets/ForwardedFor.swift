@@ -25,7 +25,8 @@ package enum ForwardedFor {
     /// The address of an entry: some proxies write its port too.
     private static func host(_ entry: Substring) -> String? {
         let text = String(entry.filter { $0 != " " && $0 != "\t" && $0 != "\"" })
-        let bare = text.first == "[" && text.last == "]" ? String(text.dropFirst().dropLast()) : text
+        let bare =
+            text.first == "[" && text.last == "]" ? String(text.dropFirst().dropLast()) : text
         let host = NetworkRange(bare) != nil ? bare : SocketAddress(text)?.host
         guard let host, !host.contains("/"), NetworkRange(host) != nil else { return nil }
         return host

@@ -53,7 +53,9 @@ package struct ProxySettings: Hashable, Sendable {
 
     private func isExcepted(_ host: String) -> Bool {
         let host = host.lowercased()
-        if host == "localhost" || Self.ownHost.contains(where: { $0.contains(host) }) { return true }
+        if host == "localhost" || Self.ownHost.contains(where: { $0.contains(host) }) {
+            return true
+        }
         return exceptions.contains { exception in
             if exception == "*" { return true }
             if let range = NetworkRange(exception) { return range.contains(host) }
@@ -85,7 +87,8 @@ package struct ProxySettings: Hashable, Sendable {
             credentials = decoded
             rest = rest[rest.index(after: at)...]
         }
-        let hasPort = rest.drop { $0 != "]" }.contains(":") || (rest.first != "[" && rest.contains(":"))
+        let hasPort =
+            rest.drop { $0 != "]" }.contains(":") || (rest.first != "[" && rest.contains(":"))
         guard let address = SocketAddress(hasPort ? String(rest) : "\(rest):1080") else {
             return nil
         }

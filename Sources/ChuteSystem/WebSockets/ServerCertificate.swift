@@ -21,15 +21,14 @@ package struct ServerCertificate: Hashable, Sendable {
                 certificate.withCString { SSL_CTX_use_certificate_chain_file(context, $0) }
             }
         }
-        try attempt("\(key) is no key in PEM without a password") { () throws(OpenSSLError) in
+        let meaning = "\(key) is not the key of \(certificate), in PEM and without a password"
+        try attempt(meaning) { () throws(OpenSSLError) in
             // Nobody is there to be asked.
             SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
-            return try OpenSSLError.check("SSL_CTX_use_PrivateKey_file") {
+            try OpenSSLError.check("SSL_CTX_use_PrivateKey_file") {
                 key.withCString { SSL_CTX_use_PrivateKey_file(context, $0, SSL_FILETYPE_PEM) }
             }
-        }
-        try attempt("\(key) is not the key of \(certificate)") { () throws(OpenSSLError) in
-            try OpenSSLError.check("SSL_CTX_check_private_key") {
+            return try OpenSSLError.check("SSL_CTX_check_private_key") {
                 SSL_CTX_check_private_key(context)
             }
         }

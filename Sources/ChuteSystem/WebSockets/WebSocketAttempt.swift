@@ -20,7 +20,8 @@ final class WebSocketAttempt: Sendable {
 
     /// Decides it, if it is not decided.
     func resolve(_ outcome: Outcome) {
-        let (isFirst, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Outcome, Never>?) in
+        let (isFirst, waiter) = state.withLock {
+            state -> (Bool, CheckedContinuation<Outcome, Never>?) in
             guard state.outcome == nil else { return (false, nil) }
             state.outcome = outcome
             defer { state.waiter = nil }

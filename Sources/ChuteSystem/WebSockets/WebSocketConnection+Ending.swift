@@ -54,7 +54,8 @@ extension WebSocketConnection {
             return WebSocketError(.unreachable, "nobody takes connections at \(way.address)")
         }
         if status == 101 {
-            return WebSocketError(.notWebSocket, "\(host) answers the handshake wrongly (\(reason))")
+            return WebSocketError(
+                .notWebSocket, "\(host) answers the handshake wrongly (\(reason))")
         }
         if status != 0 {
             return WebSocketError(.status(status), "\(host) answers \(status)")

@@ -128,7 +128,9 @@ final class WebSocketConnection {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
             let count = lws_hdr_copy(socket, buffer.baseAddress, Int32(buffer.count), token)
             guard count > 0 else { return nil }
-            return String(decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<Int(count)]), as: UTF8.self)
+            return String(
+                decoding: UnsafeRawBufferPointer(
+                    rebasing: UnsafeRawBufferPointer(buffer)[..<Int(count)]), as: UTF8.self)
         }
     }
 

@@ -1,6 +1,7 @@
 import COpenSSL
 import CWebSockets
 import Glibc
+import Synchronization
 
 /// The context of libwebsockets and all that lives in it.
 ///
@@ -39,6 +40,10 @@ final class WebSocketLoop {
     /// Taken by the host that is being made, and why it was not.
     var certificateToLoad: (certificate: ServerCertificate, failure: WebSocketError?)?
 
+    /// Whether there was a context. Each that prepares TLS takes numbers for all of them anew,
+    /// under which those before then find nothing.
+    private static let hasFirst = Mutex(false)
+
     private struct SecureHost {
         let raw: OpaquePointer
         /// Connections that came to it.
@@ -49,11 +54,11 @@ final class WebSocketLoop {
     /// Makes the context; throws where the system has too little. Calls `lws_create_context`.
     init(_ limits: WebSocketLimits, _ environment: ProcessEnvironment) throws(WebSocketError) {
         OpenSSLError.clearQueue()  // before the library's own first call into OpenSSL
-        lws_set_log_level(Int32(ProcessEnvironment.current["LWSLOG"]?.string ?? "0") ?? 0, nil)
+        lws_set_log_level(0, nil)
         var info = lws_context_creation_info()
         info.port = CONTEXT_PORT_NO_LISTEN
         info.options =
-            UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS) | UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT)
+            UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS)
             | UInt64(LWS_SERVER_OPTION_SKIP_SERVER_CANONICAL_NAME)
         info.timeout_secs = UInt32(clamping: limits.handshake.components.seconds)
         info.pt_serv_buf_size = UInt32(limits.messageSize + 4096)
@@ -67,7 +72,11 @@ final class WebSocketLoop {
         self.limits = limits
         self.environment = environment
         info.user = Unmanaged.passUnretained(self).toOpaque()
-        context = lws_create_context(&info)
+        Self.hasFirst.withLock { hasFirst in
+            if !hasFirst { info.options |= UInt64(LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT) }
+            context = lws_create_context(&info)
+            if context != nil { hasFirst = true }
+        }
         guard context != nil else {
             throw WebSocketError(.library, "too little memory or too few descriptors")
         }
@@ -199,7 +208,8 @@ extension WebSocketLoop {
     private func connect(_ way: Way, _ host: OpaquePointer, _ token: UInt) -> OpaquePointer? {
         // Where a proxy is asked, this is for the proxy to look up.
         let named = way.url.address.host
-        let target = way.proxy == nil ? way.address.host : named.contains(":") ? "[\(named)]" : named
+        let target =
+            way.proxy == nil ? way.address.host : named.contains(":") ? "[\(named)]" : named
         var info = lws_client_connect_info()
         info.context = context
         info.vhost = host

@@ -33,7 +33,9 @@ package struct WebSocketURL: Hashable, Sendable, CustomStringConvertible {
         let authority = String(rest[..<slash])
         let (port, tail) = (isSecure ? 443 : 80, String(rest[slash...]))
         let hasPort =
-            authority.last == "]" ? false : authority.drop { $0 != "]" }.contains(":")
+            authority.last == "]"
+            ? false
+            : authority.drop { $0 != "]" }.contains(":")
                 || (authority.first != "[" && authority.contains(":"))
         guard let address = SocketAddress(hasPort ? authority : "\(authority):\(port)"),
             address.port != 0

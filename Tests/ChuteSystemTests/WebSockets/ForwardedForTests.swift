@@ -27,12 +27,13 @@ struct ForwardedForTests {
         #expect(try source("127.0.0.1:5", header) == expected)
     }
 
-    @Test(arguments: [
-        (nil, "127.0.0.1:5"), ("", "127.0.0.1:5"), ("unknown", "127.0.0.1:5"),
-        ("1.2.3.4,", "127.0.0.1:5"), ("evil, 10.0.0.7", "10.0.0.7"),
-        ("1.2.3.4, example.org", "127.0.0.1:5"), ("10.0.0.0/8", "127.0.0.1:5"),
-        ("1.2.3.4, ::ffff:10.0.0.1", "1.2.3.4"),
-    ] as [(String?, String)])
+    @Test(
+        arguments: [
+            (nil, "127.0.0.1:5"), ("", "127.0.0.1:5"), ("unknown", "127.0.0.1:5"),
+            ("1.2.3.4,", "127.0.0.1:5"), ("evil, 10.0.0.7", "10.0.0.7"),
+            ("1.2.3.4, example.org", "127.0.0.1:5"), ("10.0.0.0/8", "127.0.0.1:5"),
+            ("1.2.3.4, ::ffff:10.0.0.1", "1.2.3.4"),
+        ] as [(String?, String)])
     func `an entry that is no address ends the search`(
         header: String?, source expected: String
     ) throws {

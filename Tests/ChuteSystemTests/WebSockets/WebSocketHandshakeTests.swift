@@ -101,7 +101,9 @@ struct WebSocketHandshakeTests {
         _ = try await failure(url)
         let request = try #require(await asked.next().first)
         #expect(request.hasPrefix("GET /a/b?c=d HTTP/1.1\r\n"))
-        for line in ["Host: localhost:\(port)", "Upgrade: websocket", "Sec-WebSocket-Protocol: chute"] {
+        for line in [
+            "Host: localhost:\(port)", "Upgrade: websocket", "Sec-WebSocket-Protocol: chute",
+        ] {
             #expect(request.contains("\r\n\(line)\r\n"), "\(request)")
         }
         #expect(!request.contains("Extensions"))

@@ -141,13 +141,15 @@ struct WebSocketHostileTests {
         #expect(received.isEmpty || received == [1, 2, 3])
     }
 
-    @Test(arguments: [
-        // text; a type that there is not; reserved bits; a fragmented ping; a continuation of
-        // nothing; a control frame of extended length
-        [0x81, 0x83, 0, 0, 0, 0, 65, 66, 67], [0x83, 0x80, 0, 0, 0, 0], [0xF2, 0x80, 0, 0, 0, 0],
-        [0x09, 0x80, 0, 0, 0, 0], [0x80, 0x83, 0, 0, 0, 0, 1, 2, 3],
-        [0x89, 0xFE, 0, 126, 0, 0, 0, 0],
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            // text; a type that there is not; reserved bits; a fragmented ping; a continuation of
+            // nothing; a control frame of extended length
+            [0x81, 0x83, 0, 0, 0, 0, 65, 66, 67], [0x83, 0x80, 0, 0, 0, 0],
+            [0xF2, 0x80, 0, 0, 0, 0],
+            [0x09, 0x80, 0, 0, 0, 0], [0x80, 0x83, 0, 0, 0, 0, 1, 2, 3],
+            [0x89, 0xFE, 0, 126, 0, 0, 0, 0],
+        ] as [[UInt8]])
     func `what the protocol does not have ends the connection`(frame: [UInt8]) async throws {
         let listener = try await WebSocketListener(in: service)
         let (client, server) = try await opened(listener)

@@ -40,7 +40,9 @@ struct WebSocketTests {
             let bytes = try await client.read(256 << 10)
             guard !bytes.isEmpty else { break }
             let isSame = sent.withUnsafeBytes { sent in
-                bytes.withUnsafeBytes { memcmp(sent.baseAddress! + received, $0.baseAddress!, $0.count) == 0 }
+                bytes.withUnsafeBytes {
+                    memcmp(sent.baseAddress! + received, $0.baseAddress!, $0.count) == 0
+                }
             }
             guard isSame else { break }
             received += bytes.count
@@ -54,7 +56,8 @@ struct WebSocketTests {
     @Test(arguments: [false, true])
     func `a reader that stops and goes on loses nothing`(isServerReading: Bool) async throws {
         let ends = try await connected()
-        let (reader, writer) = isServerReading ? (ends.server, ends.client) : (ends.client, ends.server)
+        let (reader, writer) =
+            isServerReading ? (ends.server, ends.client) : (ends.client, ends.server)
         var generator = SeededGenerator(seed: 2)
         let sent = generator.bytes(20 << 20)
         async let written: Void = {
