@@ -33,11 +33,15 @@ package final class WebSocketService: Sendable {
     /// Connects; the end of a pair, non-blocking, whose other end is the WebSocket.
     ///
     /// Tries each address of the host in turn, each for as long as the limits give a handshake.
-    /// Throws `WebSocketError`, `ResolutionError`, or `CancellationError`.
-    package func connect(to url: WebSocketURL) async throws -> FileDescriptor {
-        let proxy = try proxies.proxy(for: url)
+    /// Where it `staysLocal`, no proxy is used and no address beyond this host and its links.
+    /// Throws `WebSocketError` or `CancellationError`.
+    package func connect(
+        to url: WebSocketURL, staysLocal: Bool = false
+    ) async throws -> FileDescriptor {
+        let proxy = staysLocal ? nil : try proxies.proxy(for: url)
         let first = proxy?.address ?? url.address
-        let candidates = try await first.resolvedElsewhere().compactMap(\.numeric)
+        var candidates = try await addresses(of: first)
+        if staysLocal { candidates.removeAll { !$0.isOfThisLink } }
         var failure = WebSocketError(.unreachable, "\(first.host) has no address")
         for candidate in candidates {
             let way = WebSocketLoop.Way(url: url, address: candidate, proxy: proxy)
@@ -50,6 +54,14 @@ package final class WebSocketService: Sendable {
             }
         }
         throw failure
+    }
+
+    private func addresses(of host: SocketAddress) async throws -> [SocketAddress] {
+        do {
+            return try await host.resolvedElsewhere().compactMap(\.numeric)
+        } catch let error as ResolutionError {
+            throw WebSocketError(.unreachable, "\(error)")
+        }
     }
 
     private func dial(_ way: WebSocketLoop.Way) async throws -> FileDescriptor {

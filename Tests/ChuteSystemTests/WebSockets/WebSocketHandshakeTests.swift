@@ -90,7 +90,9 @@ struct WebSocketHandshakeTests {
 
     @Test func `a name without an address says so`() async throws {
         let url = try #require(WebSocketURL("ws://nobody.invalid/chute"))
-        await #expect(throws: ResolutionError.self) { _ = try await service.connect(to: url) }
+        let error = try await failure(url)
+        #expect(error.kind == .unreachable)
+        #expect(error.detail.contains("nobody.invalid"))
     }
 
     @Test func `the request names the host, the path and the protocol`() async throws {
