@@ -25,7 +25,7 @@ package final class WebSocketListener: Sendable {
 
     package init(
         in service: WebSocketService, path: String = "/chute",
-        certificate: ServerCertificate? = nil, trustedProxies: [NetworkRange] = []
+        certificate: ServerCertificate? = nil, trustedProxies: [NetworkPrefix] = []
     ) async throws {
         let (accepted, continuation) = AsyncStream.makeStream(of: Accepted.self)
         self.accepted = accepted

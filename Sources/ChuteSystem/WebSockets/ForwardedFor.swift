@@ -9,9 +9,11 @@ package enum ForwardedFor {
     /// that is not one of `trusted` may be the client's invention. An entry that is no address
     /// ends the search at the proxy that added it.
     package static func source(
-        of peer: SocketAddress, header: String?, trusted: [NetworkRange]
+        of peer: SocketAddress, header: String?, trusted: [NetworkPrefix]
     ) -> String {
-        func isTrusted(_ host: String) -> Bool { trusted.contains { $0.contains(host) } }
+        func isTrusted(_ host: String) -> Bool {
+            trusted.contains { $0.contains(SocketAddress(host: host, port: 0)) }
+        }
         guard isTrusted(peer.host), let header else { return peer.description }
         var source = peer.description
         for entry in header.split(separator: ",", omittingEmptySubsequences: false).reversed() {
@@ -25,10 +27,10 @@ package enum ForwardedFor {
     /// The address of an entry: some proxies write its port too.
     private static func host(_ entry: Substring) -> String? {
         let text = String(entry.filter { $0 != " " && $0 != "\t" && $0 != "\"" })
-        let bare =
-            text.first == "[" && text.last == "]" ? String(text.dropFirst().dropLast()) : text
-        let host = NetworkRange(bare) != nil ? bare : SocketAddress(text)?.host
-        guard let host, !host.contains("/"), NetworkRange(host) != nil else { return nil }
-        return host
+        let isBare = text.first == "[" && text.last == "]"
+        let bare = isBare ? String(text.dropFirst().dropLast()) : text
+        return [bare, SocketAddress(text)?.host].lazy.compactMap(\.self).first {
+            !SocketAddress(host: $0, port: 0).numericBytes.isEmpty
+        }
     }
 }

@@ -49,17 +49,18 @@ package struct ProxySettings: Hashable, Sendable {
         return proxy
     }
 
-    private static let ownHost = ["127.0.0.0/8", "::1"].compactMap(NetworkRange.init)
+    private static let ownHost = ["127.0.0.0/8", "::1"].compactMap(NetworkPrefix.init)
 
     private func isExcepted(_ host: String) -> Bool {
         let host = host.lowercased()
-        if host == "localhost" || Self.ownHost.contains(where: { $0.contains(host) }) {
+        let address = SocketAddress(host: host, port: 0)
+        if host == "localhost" || Self.ownHost.contains(where: { $0.contains(address) }) {
             return true
         }
         return exceptions.contains { exception in
             if exception == "*" { return true }
-            if let range = NetworkRange(exception) { return range.contains(host) }
-            // A leading dot, a trailing one and a port mean nothing.
+            if let range = NetworkPrefix(exception) { return range.contains(address) }
+            // A leading dot and a port mean nothing.
             var name = exception[...]
             if name.first == "[", let end = name.firstIndex(of: "]") {
                 return String(name.dropFirst()[..<end]) == host

@@ -10,12 +10,12 @@ package final class WebSocketServer: Sendable {
 
     private let service: WebSocketService
     private let path: String
-    private let trustedProxies: [NetworkRange]
+    private let trustedProxies: [NetworkPrefix]
     private let accepted: Accepted
     private let hostNumber: Int?
 
     private init(
-        _ service: WebSocketService, _ path: String, _ trustedProxies: [NetworkRange],
+        _ service: WebSocketService, _ path: String, _ trustedProxies: [NetworkPrefix],
         _ hostNumber: Int?, _ accepted: @escaping Accepted
     ) {
         self.service = service
@@ -31,7 +31,7 @@ package final class WebSocketServer: Sendable {
     /// believed of `trustedProxies` alone.
     package static func open(
         in service: WebSocketService = .shared, path: String,
-        certificate: ServerCertificate? = nil, trustedProxies: [NetworkRange] = [],
+        certificate: ServerCertificate? = nil, trustedProxies: [NetworkPrefix] = [],
         accepted: @escaping Accepted
     ) async throws(WebSocketError) -> WebSocketServer {
         var number: Int?
@@ -81,7 +81,7 @@ package final class WebSocketServer: Sendable {
 /// A connection that was accepted, on its way to a WebSocket.
 struct WebSocketAcceptance: Sendable {
     let path: String
-    let trustedProxies: [NetworkRange]
+    let trustedProxies: [NetworkPrefix]
     let peer: SocketAddress
     let hostNumber: Int?
     let accepted: WebSocketServer.Accepted

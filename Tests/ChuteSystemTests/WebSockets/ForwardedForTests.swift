@@ -2,7 +2,7 @@ import ChuteSystem
 import Testing
 
 struct ForwardedForTests {
-    private let trusted = ["127.0.0.0/8", "10.0.0.0/8", "fd00::/8"].compactMap(NetworkRange.init)
+    private let trusted = ["127.0.0.0/8", "10.0.0.0/8", "fd00::/8"].compactMap(NetworkPrefix.init)
 
     private func source(_ peer: String, _ header: String?) throws -> String {
         ForwardedFor.source(

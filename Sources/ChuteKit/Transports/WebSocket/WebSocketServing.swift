@@ -17,7 +17,7 @@ final class WebSocketServing: Sendable {
 
     private let transport: WebSocketTransport
     private let host: TransportHost
-    private let proxies: [NetworkRange]
+    private let proxies: [NetworkPrefix]
     private let certificate: ServerCertificate?
     private let state = Mutex(State())
     private let look = WakeSignal()
@@ -27,7 +27,7 @@ final class WebSocketServing: Sendable {
     init(_ transport: WebSocketTransport, _ host: TransportHost) {
         self.transport = transport
         self.host = host
-        proxies = transport.trustedProxies.compactMap { NetworkRange($0) }
+        proxies = transport.trustedProxies.compactMap { NetworkPrefix($0) }
         certificate = transport.tlsCertificate.map {
             ServerCertificate(certificate: $0, key: transport.tlsKey ?? $0)
         }
@@ -119,7 +119,7 @@ final class WebSocketServing: Sendable {
     private func serve(_ connection: consuming Socket.Accepted) {
         guard let peer = connection.peer else { return }  // it is gone again
         if certificate != nil { look.raise() }
-        let isProxy = proxies.contains { $0.contains(peer.host) }
+        let isProxy = proxies.contains { $0.contains(peer) }
         let source = peer.description
         let server = state.withLock { state -> WebSocketServer? in
             let isWelcome =

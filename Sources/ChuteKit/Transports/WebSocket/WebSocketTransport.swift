@@ -58,7 +58,7 @@ public struct WebSocketTransport: StreamTransport {
             let url = try url(text)
             if isLocalOnly { try url.address.checkIsLocal() }
         }
-        for text in trustedProxies where NetworkRange(text) == nil {
+        for text in trustedProxies where NetworkPrefix(text) == nil {
             throw ChuteError(
                 .invalid, "\(text) is no address and no range of them, such as 10.0.0.0/8")
         }
