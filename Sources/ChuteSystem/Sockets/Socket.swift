@@ -1,5 +1,4 @@
 import CLinux
-@preconcurrency import Dispatch
 import Glibc
 
 /// TCP sockets, non-blocking and close-on-exec.
@@ -19,6 +18,9 @@ package enum Socket {
         package var descriptor: FileDescriptor
         /// With the port that was given.
         package let address: SocketAddress
+
+        /// The descriptor alone.
+        package consuming func socket() -> FileDescriptor { descriptor }
     }
 
     /// Two sockets connected to each other.
@@ -77,12 +79,7 @@ package enum Socket {
     package static func connect(
         to address: SocketAddress, timeout: Duration = .seconds(10)
     ) async throws -> FileDescriptor {
-        let queue = DispatchQueue(label: "chute.connect")
-        let candidates = try await withCheckedThrowingContinuation { continuation in
-            queue.async {
-                continuation.resume(with: Result { try address.resolved(forListening: false) })
-            }
-        }
+        let candidates = try await address.resolvedElsewhere()
         var failure: any Error = ResolutionError(host: address.host, reason: "no address")
         for candidate in candidates {
             do {

@@ -17,7 +17,8 @@ extension Configuration {
     private func transport(_ name: TransportName) -> (any StreamTransport)? {
         switch name {
         case .tcp: tcp.transport
-        case .lan, .websocket, .bluetooth, .bucket, .folder: nil
+        case .websocket: webSocket.transport
+        case .lan, .bluetooth, .bucket, .folder: nil
         }
     }
 }
@@ -38,5 +39,15 @@ extension TCPSettings {
         }
         transport.retryPauses = retryPauses
         return transport
+    }
+}
+
+extension WebSocketSettings {
+    /// `nil` where it neither listens nor dials.
+    fileprivate var transport: WebSocketTransport? {
+        guard listen != nil || !connect.isEmpty else { return nil }
+        return WebSocketTransport(
+            listen: listen?.description, path: path, connect: connect,
+            tlsCertificate: tlsCertificate, tlsKey: tlsKey, trustedProxies: trustedProxies)
     }
 }

@@ -135,7 +135,7 @@ extension ConfigurationReader {
             case "connect":
                 for value in list(entry) {
                     guard let url = string(value, for: "connect") else { continue }
-                    if Self.isWebSocketURL(url) {
+                    if WebSocketURL(url) != nil {
                         webSocket.connect.append(url)
                     } else {
                         report(
@@ -177,17 +177,8 @@ extension ConfigurationReader {
     }
 
     private static func isURLPath(_ path: String) -> Bool {
-        path.hasPrefix("/") && path.utf8.count <= 255
-            && path.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"?#\"<>\\^`{|}".utf8.contains($0) }
-    }
-
-    private static func isWebSocketURL(_ url: String) -> Bool {
-        guard let scheme = ["ws://", "wss://"].first(where: url.hasPrefix) else { return false }
-        let rest = url.dropFirst(scheme.count)
-        let place = String(rest.prefix { $0 != "/" })
-        let path = String(rest.dropFirst(place.count))
-        let address = SocketAddress(place) ?? SocketAddress(place + ":443")
-        return address.map { $0.port != 0 } ?? false && (path.isEmpty || isURLPath(path))
+        path.hasPrefix("/") && path.utf8.count <= 255 && !path.contains("?")
+            && WebSocketURL("ws://localhost\(path)") != nil
     }
 
     private mutating func endpoint(_ text: String, _ value: TOMLValue) -> SocketAddress? {
