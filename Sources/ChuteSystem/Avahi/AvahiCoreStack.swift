@@ -6,6 +6,7 @@ import CAvahi
 /// name nor what its addresses are called, so that several of them, and a daemon, go together on
 /// one host.
 final class AvahiCoreStack: AvahiStack {
+    private let calls: AvahiCoreCalls
     private let server: OpaquePointer
     private let notes: AvahiNotes
 
@@ -15,11 +16,12 @@ final class AvahiCoreStack: AvahiStack {
     init(
         poll: UnsafePointer<AvahiPoll>, notes: AvahiNotes, host: String, interfaces: [String]
     ) throws(AvahiError) {
+        let calls = try AvahiCoreCalls.shared.get()
         // Its words go to standard error otherwise. What matters is in its codes.
-        avahi_set_log_function { _, _ in }
+        calls.setLogFunction { _, _ in }
         var configuration = AvahiServerConfig()
-        avahi_server_config_init(&configuration)
-        defer { avahi_server_config_free(&configuration) }
+        _ = calls.configInit(&configuration)
+        defer { calls.configFree(&configuration) }
         configuration.host_name = avahi_strdup(host)
         configuration.publish_addresses = 0
         configuration.publish_hinfo = 0
@@ -34,50 +36,51 @@ final class AvahiCoreStack: AvahiStack {
                 configuration.allow_interfaces, name)
         }
         var code: Int32 = 0
-        let server = avahi_server_new(
+        let server = calls.serverNew(
             poll, &configuration, { _, _, notes in AvahiNotes.of(notes)?.noteState() },
             notes.pointer, &code)
         guard let server else { throw AvahiError(code: code, call: "avahi_server_new") }
+        self.calls = calls
         self.server = server
         self.notes = notes
     }
 
-    deinit { avahi_server_free(server) }
+    deinit { calls.serverFree(server) }
 
     /// Throws once it is good for nothing any more.
     func check() throws(AvahiError) {
-        if avahi_server_get_state(server) == AVAHI_SERVER_FAILURE {
+        if calls.serverGetState(server) == AVAHI_SERVER_FAILURE {
             throw failure("avahi_server_get_state")
         }
     }
 
     private func failure(_ call: String) -> AvahiError {
-        AvahiError(code: avahi_server_errno(server), call: call)
+        AvahiError(code: calls.serverErrno(server), call: call)
     }
 
     func makeGroup() throws(AvahiError) -> OpaquePointer {
-        let group = avahi_s_entry_group_new(
+        let group = calls.groupNew(
             server, { _, _, _, notes in AvahiNotes.of(notes)?.noteState() }, notes.pointer)
         guard let group else { throw failure("avahi_s_entry_group_new") }
         return group
     }
 
     func state(of group: OpaquePointer) -> Int32 {
-        Int32(avahi_s_entry_group_get_state(group).rawValue)
+        Int32(calls.groupGetState(group).rawValue)
     }
 
     func commit(_ group: OpaquePointer) throws(AvahiError) {
-        try AvahiError.check("avahi_s_entry_group_commit", avahi_s_entry_group_commit(group))
+        try AvahiError.check("avahi_s_entry_group_commit", calls.groupCommit(group))
     }
 
-    func free(group: OpaquePointer) { avahi_s_entry_group_free(group) }
+    func free(group: OpaquePointer) { calls.groupFree(group) }
 
     func add(
         _ announcement: ServiceAnnouncement, type: String, on interface: AvahiIfIndex,
         to group: OpaquePointer
     ) throws(AvahiError) {
         let result = AvahiText.with(announcement.text) {
-            avahi_server_add_service_strlst(
+            calls.serverAddServiceStrlst(
                 server, group, interface, anyFamily, .service, announcement.name, type, nil,
                 announcement.host, announcement.port, $0)
         }
@@ -89,13 +92,13 @@ final class AvahiCoreStack: AvahiStack {
         to group: OpaquePointer
     ) throws(AvahiError) {
         var address = address
-        let result = avahi_server_add_address(
+        let result = calls.serverAddAddress(
             server, group, interface, anyFamily, .address, host, &address)
         try AvahiError.check("avahi_server_add_address", result)
     }
 
     func browse(type: String) throws(AvahiError) {
-        let browser = avahi_s_service_browser_new(
+        let browser = calls.browserNew(
             server, anyInterface, anyFamily, type, nil, AvahiLookupFlags(rawValue: 0),
             { _, interface, family, event, name, _, _, _, notes in
                 AvahiNotes.of(notes)?.browsed(event, AvahiNotes.place(interface, family, name))
@@ -104,7 +107,7 @@ final class AvahiCoreStack: AvahiStack {
     }
 
     func resolve(_ place: AvahiNotes.Place, type: String) throws(AvahiError) -> OpaquePointer {
-        let resolver = avahi_s_service_resolver_new(
+        let resolver = calls.resolverNew(
             server, place.interface, place.family, place.name, type, nil, place.family,
             AvahiLookupFlags(rawValue: 0),
             { _, interface, family, event, name, _, _, host, address, port, text, _, notes in
@@ -116,5 +119,5 @@ final class AvahiCoreStack: AvahiStack {
         return resolver
     }
 
-    func free(resolver: OpaquePointer) { avahi_s_service_resolver_free(resolver) }
+    func free(resolver: OpaquePointer) { calls.resolverFree(resolver) }
 }

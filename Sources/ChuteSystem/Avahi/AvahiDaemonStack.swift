@@ -5,6 +5,7 @@ import CAvahi
 /// Owns an `AvahiClient` and all that was made of it. Calls block for as long as the daemon takes
 /// to answer.
 final class AvahiDaemonStack: AvahiStack {
+    private let calls: AvahiClientCalls
     private let client: OpaquePointer
     private let notes: AvahiNotes
 
@@ -12,20 +13,22 @@ final class AvahiDaemonStack: AvahiStack {
     ///
     /// Calls `avahi_client_new`.
     init(poll: UnsafePointer<AvahiPoll>, notes: AvahiNotes) throws(AvahiError) {
+        let calls = try AvahiClientCalls.shared.get()
         var code: Int32 = 0
-        let client = avahi_client_new(
+        let client = calls.clientNew(
             poll, AVAHI_CLIENT_NO_FAIL, { _, _, notes in AvahiNotes.of(notes)?.noteState() },
             notes.pointer, &code)
         guard let client else { throw AvahiError(code: code, call: "avahi_client_new") }
+        self.calls = calls
         self.client = client
         self.notes = notes
     }
 
-    deinit { avahi_client_free(client) }
+    deinit { calls.clientFree(client) }
 
     /// Whether a daemon answers; throws once the connection is good for nothing any more.
     func isConnected() throws(AvahiError) -> Bool {
-        switch avahi_client_get_state(client) {
+        switch calls.clientGetState(client) {
         case AVAHI_CLIENT_FAILURE: throw failure("avahi_client_get_state")
         case AVAHI_CLIENT_CONNECTING: return false
         default: return true  // running, or still looking for a name of its own
@@ -33,25 +36,25 @@ final class AvahiDaemonStack: AvahiStack {
     }
 
     private func failure(_ call: String) -> AvahiError {
-        AvahiError(code: avahi_client_errno(client), call: call)
+        AvahiError(code: calls.clientErrno(client), call: call)
     }
 
     func makeGroup() throws(AvahiError) -> OpaquePointer {
-        let group = avahi_entry_group_new(
+        let group = calls.groupNew(
             client, { _, _, notes in AvahiNotes.of(notes)?.noteState() }, notes.pointer)
         guard let group else { throw failure("avahi_entry_group_new") }
         return group
     }
 
-    func state(of group: OpaquePointer) -> Int32 { avahi_entry_group_get_state(group) }
+    func state(of group: OpaquePointer) -> Int32 { calls.groupGetState(group) }
 
     func commit(_ group: OpaquePointer) throws(AvahiError) {
-        try AvahiError.check("avahi_entry_group_commit", avahi_entry_group_commit(group))
+        try AvahiError.check("avahi_entry_group_commit", calls.groupCommit(group))
     }
 
     func free(group: OpaquePointer) {
         // It fails only for a daemon that is gone, and its groups with it.
-        _ = avahi_entry_group_free(group)
+        _ = calls.groupFree(group)
     }
 
     func add(
@@ -59,7 +62,7 @@ final class AvahiDaemonStack: AvahiStack {
         to group: OpaquePointer
     ) throws(AvahiError) {
         let result = AvahiText.with(announcement.text) {
-            avahi_entry_group_add_service_strlst(
+            calls.groupAddServiceStrlst(
                 group, interface, anyFamily, .service, announcement.name, type, nil,
                 announcement.host, announcement.port, $0)
         }
@@ -71,13 +74,13 @@ final class AvahiDaemonStack: AvahiStack {
         to group: OpaquePointer
     ) throws(AvahiError) {
         var address = address
-        let result = avahi_entry_group_add_address(
+        let result = calls.groupAddAddress(
             group, interface, anyFamily, .address, host, &address)
         try AvahiError.check("avahi_entry_group_add_address", result)
     }
 
     func browse(type: String) throws(AvahiError) {
-        let browser = avahi_service_browser_new(
+        let browser = calls.browserNew(
             client, anyInterface, anyFamily, type, nil, AvahiLookupFlags(rawValue: 0),
             { _, interface, family, event, name, _, _, _, notes in
                 AvahiNotes.of(notes)?.browsed(event, AvahiNotes.place(interface, family, name))
@@ -86,7 +89,7 @@ final class AvahiDaemonStack: AvahiStack {
     }
 
     func resolve(_ place: AvahiNotes.Place, type: String) throws(AvahiError) -> OpaquePointer {
-        let resolver = avahi_service_resolver_new(
+        let resolver = calls.resolverNew(
             client, place.interface, place.family, place.name, type, nil, place.family,
             AvahiLookupFlags(rawValue: 0),
             { _, interface, family, event, name, _, _, host, address, port, text, _, notes in
@@ -100,6 +103,6 @@ final class AvahiDaemonStack: AvahiStack {
 
     func free(resolver: OpaquePointer) {
         // It fails only for a daemon that is gone, and its resolvers with it.
-        _ = avahi_service_resolver_free(resolver)
+        _ = calls.resolverFree(resolver)
     }
 }

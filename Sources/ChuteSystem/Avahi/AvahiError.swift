@@ -18,6 +18,9 @@ package struct AvahiError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether no socket for mDNS could be opened.
     package var isWithoutSocket: Bool { code == Int32(AVAHI_ERR_NO_NETWORK) }
 
+    /// Whether Avahi's library is not installed.
+    package var isMissingLibrary: Bool { code == Int32(AVAHI_ERR_NOT_SUPPORTED) }
+
     /// Throws what a call returned, where it is an error.
     static func check(_ call: String, _ result: Int32) throws(AvahiError) {
         if result < 0 { throw AvahiError(code: result, call: call) }
