@@ -1,28 +1,24 @@
 import ChuteSystem
 
 extension Chute {
-    /// What an engine listens to and dials.
+    /// How an engine reaches other devices: by which transports, and with what limits.
     public struct Network: Hashable, Sendable {
-        /// `host:port` to listen at; `nil` for none.
-        public var listen: String?
-        /// Whether `listen` was asked for by its port: then no other port is taken. Otherwise the
-        /// next free one of a hundred is.
-        public var isPortFixed: Bool
-        /// Addresses that are dialled for as long as the engine replicates.
-        public var connect: [String]
-        /// What `startSync` tells the members of where they find this device, and tickets tell
-        /// whoever joins; `nil` for where it listens.
-        public var announce: [String]?
+        /// What it uses, each once. Where several could dial an address, the first one does.
+        public var transports: [any StreamTransport]
 
-        /// Addresses to use: `.init(listen: "127.0.0.1:4041")`, `.init(connect: ["nas:4040"])`.
+        /// Uses these transports.
+        public init(transports: [any StreamTransport]) { self.transports = transports }
+
+        /// TCP alone: `.init(listen: "127.0.0.1:4041")`, `.init(connect: ["nas:4040"])`.
         public init(
             listen: String? = nil, isPortFixed: Bool = true, connect: [String] = [],
-            announce: [String]? = nil
+            announced: [String]? = nil
         ) {
-            self.announce = announce
-            self.listen = listen
-            self.isPortFixed = isPortFixed
-            self.connect = connect
+            self.init(transports: [
+                TCPTransport(
+                    listen: listen, isPortFixed: isPortFixed, connect: connect,
+                    announced: announced)
+            ])
         }
 
         /// Listens at port 4040 of every interface, or the next free one, and dials `connect`.
@@ -37,18 +33,34 @@ extension Chute {
         }
 
         /// Neither listens nor dials.
-        public static let offline = Network()
+        public static let offline = Network(transports: [])
 
-        /// Throws `invalid` for what is no address and, for an engine that stays local, `notLocal`
-        /// for one beyond its host and link.
-        func check(isLocalOnly: Bool) throws {
-            for text in [listen].compactMap(\.self) + connect + (announce ?? []) {
-                guard let address = SocketAddress(text) else {
-                    throw ChuteError(.invalid, "\(text) is not HOST:PORT")
-                }
-                if isLocalOnly { try address.checkIsLocal() }
+        /// The same, with nothing beyond this host and its links where `isLocalOnly`.
+        ///
+        /// Throws `invalid` for settings that mean nothing and for two transports of one name, and
+        /// `notLocal`.
+        func checked(isLocalOnly: Bool) throws -> Network {
+            var names: Set<String> = []
+            for transport in transports where !names.insert(transport.name).inserted {
+                throw ChuteError(
+                    .invalid, "the transport \(transport.name) is given twice: leave one out")
             }
+            return Network(
+                transports: try transports.map { transport in
+                    try transport.check()
+                    var transport = transport
+                    if isLocalOnly { try transport.stayLocal() }
+                    return transport
+                })
         }
+
+        public static func == (one: Network, other: Network) -> Bool {
+            one.hashables == other.hashables
+        }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(hashables) }
+
+        private var hashables: [AnyHashable] { transports.map { AnyHashable($0) } }
     }
 }
 

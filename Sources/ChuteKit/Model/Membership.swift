@@ -27,6 +27,8 @@ struct Membership: Sendable, Equatable {
     /// The removals in force, by device: a re-admission has to name them.
     private(set) var removals: [DeviceID: Set<Digest>] = [:]
     private(set) var founder: DeviceID?
+    /// What members alone know of the founding; `nil` in spaces without a founder.
+    private(set) var foundingNonce: [UInt8]?
 
     /// A space without a known fact: nobody is a member.
     init() {}
@@ -40,6 +42,7 @@ struct Membership: Sendable, Equatable {
         }
         guard let founding else { return }
         founder = founding.author
+        if case .founding(let nonce) = founding.fact { foundingNonce = nonce }
         let firstOwners = Set(
             Self.admitted(from: founding.author, statements, counts: { _ in true })
                 .filter { $0.value.role == .owner }.keys)

@@ -235,6 +235,10 @@ struct GoodbyeReason: Hashable, Sendable, CustomStringConvertible {
     static let spaceChanged = Self("space-changed")
     /// This end wants something else of the other from now on: connect again.
     static let subscriptionChanged = Self("subscription-changed")
+    /// This end does not use the connection's transport any more, or not this address: others may do.
+    static let transportChanged = Self("transport-changed")
+    /// Nothing came from the other end for too long.
+    static let silent = Self("silent")
     static let connectionRefused = Self("connection-refused")
     static let ticketUnknown = Self("ticket-unknown")
     static let ticketExpired = Self("ticket-expired")

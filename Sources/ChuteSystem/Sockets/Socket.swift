@@ -127,7 +127,8 @@ package enum Socket {
         name(socket, getpeername)
     }
 
-    private static func ownAddress(of socket: Int32) -> SocketAddress? { name(socket, getsockname) }
+    /// The address at this end; `nil` for a socket that is closed.
+    package static func ownAddress(of socket: Int32) -> SocketAddress? { name(socket, getsockname) }
 
     private static func name(
         _ socket: Int32,

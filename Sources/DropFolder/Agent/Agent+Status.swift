@@ -27,8 +27,8 @@ extension Agent {
             states.append(.string(state))
         }
         var notes: [Value] = []
-        if case .waiting(let why)? = await chute.listenState {
-            notes.append(.string("tcp waits: \(why)"))
+        for (name, state) in await chute.transportStates.sorted(by: { $0.key < $1.key }) {
+            if case .waiting(let why) = state { notes.append(.string("\(name) waits: \(why)")) }
         }
         for ingestor in ingestors.values {
             notes += ingestor.taker.notes.map { .string($0) }

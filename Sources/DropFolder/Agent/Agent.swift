@@ -118,7 +118,6 @@ package final class Agent: Sendable {
             group.addTask { try await self.routeFetched() }
             group.addTask { try await self.answerRequests() }
             group.addTask { try await self.watchNudges() }
-            group.addTask { try await self.keepProfile() }
             ready()
             defer { group.cancelAll() }
             try await group.next()
@@ -136,57 +135,24 @@ package final class Agent: Sendable {
         }
     }
 
-    /// Says what this device is called and where it can be dialled.
+    /// Says what this device is called and takes; where it can be dialled the engine says.
     func publishProfile() async throws {
-        let port: UInt16?
-        if case .listening(let address)? = await chute.listenState {
-            port = SocketAddress(address)?.port
-        } else if case .at(let endpoint) = configuration.tcp.listen {
-            port = endpoint.port
-        } else {
-            port = nil
-        }
-        let profile = DeviceProfile(
-            name: configuration.deviceName, addresses: port.map(addresses) ?? [],
-            collections: configuration.folders.filter { $0.outbox != nil }.map(\.collection))
+        let (name, configuration) = (configuration.deviceName, configuration)
         try await chute.store.write { transaction in
-            var profile = profile
-            if port == nil, let known = try transaction.profile(of: transaction.device) {
-                profile.addresses = known.addresses
-            }
-            try transaction.publish(profile)
-        }
-    }
-
-    /// Where others can dial this device: the address that it listens at, or those of all
-    /// interfaces.
-    private func addresses(port: UInt16) -> [String] {
-        if case .at(let endpoint) = configuration.tcp.listen,
-            !["::", "0.0.0.0"].contains(endpoint.host)
-        {
-            return [SocketAddress(host: endpoint.host, port: port).description]
-        }
-        return Socket.interfaceAddresses().filter { !$0.host.hasPrefix("fe80:") }.map {
-            SocketAddress(host: $0.host, port: port).description
-        }
-    }
-
-    private func keepProfile() async throws {
-        while await chute.listenState == nil, configuration.tcp.listen != .off {
-            try await Task.pause(for: .milliseconds(50))
-        }
-        while true {
-            try await publishProfile()
-            try await Task.pause(for: .seconds(60), tolerance: .seconds(30))
+            let known = try transaction.profile(of: transaction.device)
+            try transaction.publish(
+                DeviceProfile(
+                    name: name, addresses: known?.addresses ?? [],
+                    collections: configuration.folders.filter { $0.outbox != nil }
+                        .map(\.collection)))
         }
     }
 
     /// The addresses for a ticket.
     func ticketAddresses() async throws -> [String] {
-        for _ in 0..<40 where await chute.listenState == nil {
+        for _ in 0..<40 where await chute.ownAddresses.isEmpty {
             try await Task.pause(for: .milliseconds(50))
         }
-        try await publishProfile()
-        return try await chute.store.read { try $0.profile(of: $0.device)?.addresses ?? [] }
+        return await chute.ownAddresses
     }
 }
