@@ -118,9 +118,10 @@ final class AvahiThread {
             if let daemon { begin(daemon) }
         case .startCore:
             do throws(AvahiError) {
+                // A host name that says nothing: it is asked for, and not told to anybody.
                 let core = try AvahiCoreStack(
-                    poll: loop.api, notes: notes, host: Self.randomName(),
-                    interfaces: interfaces)
+                    poll: loop.api, notes: notes,
+                    host: Hexadecimal.text(SecretBytes.random(count: 8)), interfaces: interfaces)
                 self.core = core
                 choice.coreStarted()
                 lastFailure = nil
@@ -200,10 +201,5 @@ final class AvahiThread {
         core = nil
         choice = SpeakerChoice()
         retry = nil
-    }
-
-    /// A host name that says nothing.
-    private static func randomName() -> String {
-        String((0..<16).map { _ in "abcdefghijklmnopqrstuvwxyz234567".randomElement() ?? "a" })
     }
 }
