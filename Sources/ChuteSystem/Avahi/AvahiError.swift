@@ -7,6 +7,11 @@ package struct AvahiError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The C call that failed.
     package let call: String
 
+    package init(code: Int32, call: String) {
+        self.code = code
+        self.call = call
+    }
+
     /// Avahi's own words.
     package var reason: String { avahi_strerror(code).map { String(cString: $0) } ?? "unknown" }
 
