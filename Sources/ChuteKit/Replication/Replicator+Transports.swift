@@ -9,7 +9,7 @@ extension Replicator {
         self.network = network
         let kept = Set(network.transports.map { AnyHashable($0) })
         let ending = running.values.filter { !kept.contains(AnyHashable($0.transport)) }
-        guard !running.isEmpty else { return }  // it does not replicate
+        guard isReplicating else { return }
         for old in ending {
             let name = old.transport.name
             running[name] = nil

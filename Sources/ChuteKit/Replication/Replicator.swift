@@ -31,6 +31,8 @@ actor Replicator {
     /// The members that said that this device was removed.
     var removers: Set<DeviceID> = []
     private var lastSpace: SpaceID?
+    /// From the start of `run` to its end.
+    private(set) var isReplicating = false
 
     /// What comes in from the outside, and what is asked for by the engine's owner.
     enum Arrival: Sendable {
@@ -88,6 +90,7 @@ actor Replicator {
                 do { try await Task.pause(for: Self.startPatience) } catch { return }
                 arrivals.post(.patienceEnded)
             }
+            isReplicating = true
             startTransports()
             dialAll()
             var isPatient = true
@@ -111,6 +114,7 @@ actor Replicator {
         for case .report(_, .accepted(let raw, _)) in arrivals.drain() {
             _ = FileDescriptor(owning: raw)  // closes it
         }
+        isReplicating = false
         dialing = []
         book.forget()
         running = [:]

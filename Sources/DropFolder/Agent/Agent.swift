@@ -1,12 +1,15 @@
 import ChuteKit
 package import ChuteSystem
+import Synchronization
 
 /// Everything that runs for one home: the engine, an ingestor for each inbox, a writer for each
 /// outbox, and the answers to what the command line asks.
 package final class Agent: Sendable {
     let chute: Chute
     let home: Home
-    let configuration: Configuration
+    /// What it goes by; `apply` exchanges parts of it.
+    var configuration: Configuration { current.withLock { $0.configuration } }
+    let current: Mutex<Current>
     let folders: AgentFolders
     let log: Log
     let ingestors: [Int64: Ingestor]
@@ -28,7 +31,7 @@ package final class Agent: Sendable {
     ) async throws -> Agent {
         let chute = try await Chute.open(
             lock, identity: try identity(configuration), mayChangeIdentity: true,
-            isMoved: isMoved, network: network(configuration), diagnostics: diagnostics(log))
+            isMoved: isMoved, network: configuration.chuteNetwork, diagnostics: diagnostics(log))
         let folders = try await AgentFolders(configuration, chute, log: log)
         try await folders.restOthers(chute)
         return try Agent(chute, home, configuration, folders, log)
@@ -40,7 +43,7 @@ package final class Agent: Sendable {
     ) throws {
         self.chute = chute
         self.home = home
-        self.configuration = configuration
+        current = Mutex(Current(configuration: configuration))
         self.folders = folders
         self.log = log
         var ingestors: [Int64: Ingestor] = [:]
@@ -85,19 +88,6 @@ package final class Agent: Sendable {
         return .sharedKey(key)
     }
 
-    private static func network(_ configuration: Configuration) -> Chute.Network {
-        let connect = configuration.tcp.connect.map(\.description)
-        return switch configuration.tcp.listen {
-        case .off: Chute.Network(listen: nil, isPortFixed: true, connect: connect)
-        case .at(let endpoint):
-            Chute.Network(listen: endpoint.description, isPortFixed: true, connect: connect)
-        case .standard:
-            Chute.Network(
-                listen: TCPSettings.standardEndpoint.description, isPortFixed: false,
-                connect: connect)
-        }
-    }
-
     private static func diagnostics(_ log: Log) -> Diagnostics {
         Diagnostics { level, message in
             switch level {
@@ -122,6 +112,13 @@ package final class Agent: Sendable {
             defer { group.cancelAll() }
             try await group.next()
         }
+    }
+
+    /// Ends the engine after `run` and frees the home and the folders. Throws where the lock cannot
+    /// be given back.
+    package func close() async throws {
+        try await chute.close()
+        folders.locks.releaseAll()
     }
 
     /// Hands what was fetched to the outbox that asked for it.

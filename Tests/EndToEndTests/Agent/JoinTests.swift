@@ -94,7 +94,7 @@ struct JoinTests {
                 var note: Substring?
                 try await eventually("status says that it waits") {
                     note = try await home.chute("status").output.split(separator: "\n").first {
-                        $0.contains("tcp waits")
+                        $0.contains("tcp ") && $0.contains("waiting")
                     }
                     return note != nil
                 }
