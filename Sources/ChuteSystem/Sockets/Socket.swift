@@ -204,30 +204,16 @@ package enum Socket {
 
     /// The addresses of this machine's interfaces, loopback left out. Calls `getifaddrs`.
     package static func interfaceAddresses() -> [SocketAddress] {
-        var list: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&list) == 0 else { return [] }
-        defer { freeifaddrs(list) }
-        var found: [SocketAddress] = []
-        var next = list
-        while let interface = next?.pointee {
-            next = interface.ifa_next
-            guard interface.ifa_flags & UInt32(IFF_UP) != 0,
-                interface.ifa_flags & UInt32(IFF_LOOPBACK) == 0,
-                let address = interface.ifa_addr
-            else { continue }
-            let length: Int
-            switch Int32(address.pointee.sa_family) {
-            case AF_INET: length = MemoryLayout<sockaddr_in>.size
-            case AF_INET6: length = MemoryLayout<sockaddr_in6>.size
-            default: continue
-            }
-            var storage = sockaddr_storage()
-            withUnsafeMutableBytes(of: &storage) {
-                $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: length))
-            }
-            let resolved = ResolvedAddress(storage: storage, length: socklen_t(length))
-            if let numeric = resolved.numeric { found.append(numeric) }
+        InterfaceAddress.all().filter { !$0.isLoopback }.map(\.address)
+    }
+
+    /// Whether this system has IPv6 at all. Calls `socket`.
+    package static var hasIPv6: Bool {
+        do throws(SystemError) {
+            _ = try make(AF_INET6)
+            return true
+        } catch {
+            return error.code != EAFNOSUPPORT
         }
-        return found
     }
 }
