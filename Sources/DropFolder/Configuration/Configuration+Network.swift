@@ -43,10 +43,9 @@ extension TCPSettings {
 }
 
 extension WebSocketSettings {
-    /// `nil` where it neither listens nor dials.
-    fileprivate var transport: WebSocketTransport? {
-        guard listen != nil || !connect.isEmpty else { return nil }
-        return WebSocketTransport(
+    /// Where nothing is set, what members publish is dialled all the same.
+    fileprivate var transport: WebSocketTransport {
+        WebSocketTransport(
             listen: listen?.description, path: path, connect: connect,
             tlsCertificate: tlsCertificate, tlsKey: tlsKey, trustedProxies: trustedProxies)
     }
