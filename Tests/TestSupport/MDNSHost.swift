@@ -24,7 +24,9 @@ package struct MDNSHost: Sendable {
                     let name = BytePath(network.namespace)
                     try Folder(at: top).makeFolder(name)
                     _ = top.appending(name).withCString { chmod($0, 0o755) }
-                    return MDNSHost(network: network, folder: top.appending(name))
+                    let host = MDNSHost(network: network, folder: top.appending(name))
+                    try host.writeConfigurations()
+                    return host
                 }
                 return try await body(hosts)
             }
@@ -55,8 +57,12 @@ package struct MDNSHost: Sendable {
         return result
     }
 
-    func startBus() throws -> RunningProgram {
+    private func writeConfigurations() throws {
         try SampleFiles.write(Array(busConfiguration.utf8), to: folder.appending("bus.conf"))
+        try SampleFiles.write(Array(daemonConfiguration.utf8), to: folder.appending("avahi.conf"))
+    }
+
+    func startBus() throws -> RunningProgram {
         _ = socket.withCString { unlink($0) }
         return try start([
             "/usr/bin/dbus-daemon", "--nofork", "--nopidfile", "--nosyslog",
@@ -68,7 +74,6 @@ package struct MDNSHost: Sendable {
 
     /// Starts the daemon with a `/run` of its own.
     func startAvahi() throws -> RunningProgram {
-        try SampleFiles.write(Array(daemonConfiguration.utf8), to: folder.appending("avahi.conf"))
         return try start([
             "/usr/bin/unshare", "--mount", "/bin/sh", "-c",
             "mount --make-rprivate / && mount -t tmpfs tmpfs /run && exec \"$@\"", "sh",

@@ -10,8 +10,16 @@ extension Configuration {
     private func transport(_ name: TransportName) -> (any StreamTransport)? {
         switch name {
         case .tcp: tcp.transport
-        case .lan, .websocket, .bluetooth, .bucket, .folder: nil
+        case .lan: lan.isEnabled ? lan.transport : nil
+        case .websocket, .bluetooth, .bucket, .folder: nil
         }
+    }
+}
+
+extension LANSettings {
+    fileprivate var transport: LANTransport {
+        LANTransport(
+            isMDNSEnabled: usesMDNS, interfaces: interfaces, serviceType: serviceType)
     }
 }
 
