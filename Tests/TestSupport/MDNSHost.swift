@@ -7,6 +7,18 @@ package struct MDNSHost: Sendable {
     package let network: NetworkNamespaces.Host
     /// Of this host alone, for its sockets.
     private let folder: BytePath
+    private let settings: DaemonSettings
+
+    /// What the configuration of the daemons has more, line by line.
+    package struct DaemonSettings: Sendable {
+        let server: String
+        let publish: String
+
+        package init(server: String = "", publish: String = "") {
+            self.server = server
+            self.publish = publish
+        }
+    }
 
     /// Whether the programs are installed.
     package static let areAvailable: Bool =
@@ -15,7 +27,8 @@ package struct MDNSHost: Sendable {
 
     /// Calls `body` with `count` hosts on one switch on which no daemon runs yet.
     package static func with<Result>(
-        _ count: Int, _ body: ([MDNSHost]) async throws -> Result
+        _ count: Int, _ settings: DaemonSettings = DaemonSettings(),
+        _ body: ([MDNSHost]) async throws -> Result
     ) async throws -> Result {
         try await NetworkNamespaces.with(count) { networks in
             try await withTemporaryDirectory { top in
@@ -24,7 +37,8 @@ package struct MDNSHost: Sendable {
                     let name = BytePath(network.namespace)
                     try Folder(at: top).makeFolder(name)
                     _ = top.appending(name).withCString { chmod($0, 0o755) }
-                    let host = MDNSHost(network: network, folder: top.appending(name))
+                    let host = MDNSHost(
+                        network: network, folder: top.appending(name), settings: settings)
                     try host.writeConfigurations()
                     return host
                 }
@@ -115,7 +129,9 @@ package struct MDNSHost: Sendable {
         use-ipv4=yes
         use-ipv6=yes
         ratelimit-interval-usec=0
+        \(settings.server)
         [publish]
+        \(settings.publish)
         publish-workstation=no
         publish-hinfo=no
         [rlimits]

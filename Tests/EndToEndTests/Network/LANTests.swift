@@ -182,6 +182,40 @@ struct LANTests {
         }
     }
 
+    @Test func `a daemon that publishes nothing for others leaves it to them to be found`()
+        async throws
+    {
+        let settings = MDNSHost.DaemonSettings(publish: "disable-user-service-publishing=yes")
+        try await MDNSHost.with(2, settings) { hosts in
+            try await MDNSHost.withDaemons(on: [hosts[0]]) { _ in
+                try await LANHomes.with(hosts) { lan in
+                    try await lan.running { agents in
+                        try await agents[0].awaitLAN("finds others and is not found: the Avahi")
+                        try await lan.expectDelivery()
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `who keeps mDNS to itself is told of, and what to do`() async throws {
+        let settings = MDNSHost.DaemonSettings(server: "disallow-other-stacks=yes")
+        try await MDNSHost.with(1, settings) { hosts in
+            try await LANHomes.with(hosts) { lan in
+                var ada = lan.homes[0]
+                // The daemon is there, and its D-Bus is not for this home.
+                ada.variables["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=/nonexistent/bus"
+                try await MDNSHost.withDaemons(on: hosts) { _ in
+                    try await withAgents(ada) { agents in
+                        try await agents[0].awaitLAN("UDP port 5353 cannot be opened")
+                        let state = try await ada.status().transport("lan")?.state
+                        #expect(state == "impossible")
+                    }
+                }
+            }
+        }
+    }
+
     /// Bob starts, finds ada, who runs, and both get what the other one drops.
     private func meet(_ lan: LANHomes, round: UInt64) async throws {
         try await withAgents(lan.homes[1]) { _ in
