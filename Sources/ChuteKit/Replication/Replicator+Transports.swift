@@ -138,7 +138,7 @@ extension SessionContext {
             return nil
         }
         return Discovery(
-            key: key, device: store.device,
+            key: key, isOpen: sharedKey != nil, device: store.device,
             members: Set(membership.members).subtracting([store.device]))
     }
 }
