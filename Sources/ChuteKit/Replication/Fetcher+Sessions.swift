@@ -5,8 +5,34 @@ extension Fetcher {
     nonisolated func connected(_ peer: DeviceID, through session: PeerSession) {
         enqueue { fetcher in
             fetcher.sessions[peer] = session
-            fetcher.carryOut(fetcher.planner.connected(peer))
+            let isRestricted = fetcher.isRestricted(peer)
+            fetcher.carryOut(fetcher.planner.connected(peer, isRestricted: isRestricted))
             fetcher.askToLook()
+            guard isRestricted else { return }
+            // A task of its own, since pieces need not wait for what is looked up.
+            Task { await fetcher.allowToHear(peer) }
+        }
+    }
+
+    /// Who only sends is asked for what its own documents name: of nothing else may it hear.
+    private nonisolated func isRestricted(_ peer: DeviceID) -> Bool {
+        store.view(of: peer, .everything)?.isRestricted ?? true
+    }
+
+    private func allowToHear(_ peer: DeviceID) async {
+        let attachments = Array(transfers.keys)
+        do {
+            let named = try await reader.read { try $0.named(attachments, by: peer) }
+            carryOut(planner.allow(peer, toHearOf: named))
+        } catch { diagnostics.warning("what a peer may be asked for was not read: \(error)") }
+    }
+
+    /// Lets those restricted peers hear of a transfer, in whose documents it is.
+    func hearers(of attachment: AttachmentID) async throws -> Set<DeviceID> {
+        let peers = planner.restricted
+        guard !peers.isEmpty else { return [] }
+        return try await reader.read { snapshot in
+            try peers.filter { try !snapshot.named([attachment], by: $0).isEmpty }
         }
     }
 
@@ -159,9 +185,9 @@ extension Fetcher {
 
     private func giveUp(_ transfer: FetchTransfer, _ error: SystemError) {
         // Its file is that of the first want: the others begin with their own.
-        drop(transfer.attachment)
+        let hearers = drop(transfer.attachment)
         pause(transfer.wants[0], error)
-        begin(transfer.wants.dropFirst(), layer: transfer.layer)
+        begin(transfer.wants.dropFirst(), layer: transfer.layer, hearers: hearers)
     }
 
     /// A piece is right and in its file.

@@ -236,6 +236,8 @@ struct GoodbyeReason: Hashable, Sendable, CustomStringConvertible {
     /// This end wants something else of the other from now on: connect again.
     static let subscriptionChanged = Self("subscription-changed")
     static let connectionRefused = Self("connection-refused")
+    /// One of both only sends, which goes to owners alone, and the other is none.
+    static let ownersOnly = Self("owners-only")
     static let ticketUnknown = Self("ticket-unknown")
     static let ticketExpired = Self("ticket-expired")
     static let ticketUsedUp = Self("ticket-used-up")

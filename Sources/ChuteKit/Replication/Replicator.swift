@@ -222,6 +222,7 @@ actor Replicator {
         do {
             return try await context.reader.read { snapshot in
                 try devices.filter { $0 != snapshot.device }
+                    .filter { membership.mayTalk(snapshot.device, $0) }
                     .flatMap { try snapshot.profile(of: $0)?.addresses ?? [] }
             }.filter(transport.mayDial)
         } catch {

@@ -29,6 +29,26 @@ struct FetchPlannerTests {
         #expect(planner.inFlightCount == 1)
     }
 
+    @Test func `a restricted peer is asked for nothing but what it may hear of`() {
+        var planner = FetchPlanner()
+        let (secret, own) = (Self.attachment(1, pieces: 1), Self.attachment(2, pieces: 1))
+        _ = planner.add(secret, pieces: 0..<1, needsLayer: false, source: one)
+        #expect(planner.connected(one, isRestricted: true).isEmpty)
+        #expect(planner.isStalled(secret))
+        // Whatever it says that it has.
+        #expect(planner.has(Holding(attachment: secret), at: one).isEmpty)
+        #expect(
+            planner.add(
+                own, pieces: 0..<1, needsLayer: false, source: nil, hearers: [one])
+                == [.init(peer: one, attachment: own, piece: 0)])
+        #expect(planner.allow(one, toHearOf: [secret]).map(\.attachment) == [secret])
+        #expect(planner.hearers(of: secret) == [one])
+        // As a member it is asked for everything.
+        let third = Self.attachment(3, pieces: 1)
+        _ = planner.add(third, pieces: 0..<1, needsLayer: false, source: nil)
+        #expect(planner.connected(one).map(\.attachment).contains(third))
+    }
+
     @Test func `a source that has another part does not keep others from being asked`() {
         var planner = FetchPlanner()
         let id = Self.attachment(1, pieces: 2)
