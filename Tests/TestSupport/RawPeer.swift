@@ -9,7 +9,7 @@ package actor RawPeer {
     package enum Frame: UInt8, CaseIterable, Sendable {
         case prove = 1
         case hello, changes, acknowledge, have, want, piece, absent, mismatch, cancel, ping, goodbye
-        case confirm, confirmed
+        case confirm, confirmed, relay
     }
 
     private let executor = QueueExecutor(label: "test.peer")

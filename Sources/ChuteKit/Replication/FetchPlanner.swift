@@ -175,8 +175,9 @@ struct FetchPlanner {
     }
 
     mutating func disconnected(_ peer: DeviceID) -> [Assignment] {
+        let layers = transfers.filter { $0.value.layerFrom == peer }.keys.sorted()
         forget(peer)
-        return offerAll()
+        return layers.flatMap { askForLayer(of: $0) } + offerAll()
     }
 
     private mutating func forget(_ peer: DeviceID) {
@@ -223,7 +224,7 @@ struct FetchPlanner {
         transfers[attachment]?.wrong[peer] = count
         if count > 1 { transfers[attachment]?.standings[peer] = .absent }
         offer(attachment)
-        return (fillAll(), count > 1)
+        return (askForLayer(of: attachment) + fillAll(), count > 1)
     }
 
     /// The peer does not have what it was asked for.
@@ -235,7 +236,25 @@ struct FetchPlanner {
         // Also where it had said otherwise: only what it says anew counts.
         transfers[attachment]?.standings[peer] = .absent
         offer(attachment)
-        return fillAll()
+        return askForLayer(of: attachment) + fillAll()
+    }
+
+    /// Asks another peer for a layer that is asked of nobody, whatever is in flight from it: what
+    /// came of the attachment is checked by it, and holds the place of what is to come.
+    private mutating func askForLayer(of attachment: AttachmentID) -> [Assignment] {
+        guard let transfer = transfers[attachment], transfer.needsLayer,
+            transfer.layerFrom == nil
+        else { return [] }
+        let holders = peers.keys.filter {
+            let standing = standing(of: $0, transfer)
+            return standing != .absent && standing.has(nil)
+        }
+        let peer = transfer.source.flatMap { holders.contains($0) ? $0 : nil } ?? holders.min()
+        guard let peer else { return [] }
+        transfers[attachment]?.layerFrom = peer
+        peers[peer]?.requestCount += 1
+        peers[peer]?.byteCount += Self.byteCount(of: nil, attachment)
+        return [Assignment(peer: peer, attachment: attachment, piece: nil)]
     }
 
     /// Whether a piece that came from the peer was wrong.

@@ -42,6 +42,7 @@ extension Fetcher {
         enqueue { fetcher in
             guard fetcher.sessions[peer] === session else { return }
             fetcher.sessions[peer] = nil
+            fetcher.forgetRelay(peer)
             for partial in partials where fetcher.transfers[partial.request.attachment] != nil {
                 fetcher.partials.keep(partial)
             }
@@ -50,6 +51,7 @@ extension Fetcher {
                 transfer.unchecked.removeAll { $0.peer == peer }
             }
             fetcher.carryOut(fetcher.planner.disconnected(peer))
+            fetcher.seekRelay(for: Array(fetcher.transfers.keys))
             fetcher.askToLook()
         }
     }
@@ -71,18 +73,20 @@ extension Fetcher {
     nonisolated func peer(_ session: PeerSession, has holding: Holding) {
         enqueue { fetcher in
             guard let peer = fetcher.peer(of: session) else { return }
+            fetcher.relayOpen[holding.attachment] = nil
             fetcher.carryOut(fetcher.planner.has(holding, at: peer))
             fetcher.askToLook()
         }
     }
 
-    private func peer(of session: PeerSession) -> DeviceID? {
+    func peer(of session: PeerSession) -> DeviceID? {
         sessions.first { $0.value === session }?.key
     }
 
     private func noteAbsent(_ request: PieceRequest, at peer: DeviceID) {
         let attachment = request.attachment
         carryOut(planner.absent(request.piece, of: attachment, at: peer))
+        seekRelay(for: [attachment])
         askToLook()
         // It looked again after it sent a wrong piece, and has no right one.
         guard let transfer = transfers[attachment], planner.hasSentWrong(attachment, from: peer)
@@ -194,6 +198,7 @@ extension Fetcher {
     private func take(_ piece: UInt64, of transfer: FetchTransfer, from peer: DeviceID) {
         let attachment = transfer.attachment
         transfer.mark(piece)
+        relays.with { $0.progressed(attachment, now: RelayTable.now) }
         if transfer.pieceCount > 1 {
             progress.received(transfer.doneByteCount, of: attachment, from: peer)
             if transfer.doneCount % 16 == 1 { store.look(at: .locations) }

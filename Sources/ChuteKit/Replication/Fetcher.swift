@@ -20,6 +20,12 @@ actor Fetcher {
     let allRoots: Roots
     let roots: OpenRoots
     let diagnostics: Diagnostics
+    /// What is fetched for other devices alone.
+    nonisolated let relays: RelayTable
+    /// Which connected devices were asked to fetch what nobody has, since all of them were.
+    var relayAsked: [AttachmentID: Set<DeviceID>] = [:]
+    /// Who of them has not said no.
+    var relayOpen: [AttachmentID: DeviceID] = [:]
     nonisolated let progress = TransferProgress()
     nonisolated let buffers = PieceBufferPool()
     /// What ended, for whoever made the wants.
@@ -54,8 +60,9 @@ actor Fetcher {
 
     init(
         store: StoreWriter, reader: StoreReader, roots: Roots, blobsRoot: Int64,
-        diagnostics: Diagnostics
+        relays: RelayTable = RelayTable(), diagnostics: Diagnostics
     ) {
+        self.relays = relays
         self.store = store
         self.blobsRoot = blobsRoot
         self.reader = reader
@@ -82,6 +89,7 @@ actor Fetcher {
                 }
             }
             group.addTask { try await self.retryPaused() }
+            group.addTask { try await self.seekRelaysAgain() }
             defer { group.cancelAll() }
             try await group.next()
         }
@@ -182,6 +190,8 @@ actor Fetcher {
     func drop(_ attachment: AttachmentID) -> Set<DeviceID> {
         transfers.removeValue(forKey: attachment)?.direct?.end()
         partials.forget(attachment)
+        relayAsked[attachment] = nil
+        relayOpen[attachment] = nil
         progress.ended(attachment)
         // First: a peer keeps a bounded number of requests.
         for peer in planner.askedPeers(for: attachment) { sessions[peer]?.cancel(attachment) }
@@ -199,6 +209,8 @@ actor Fetcher {
         if let transfer = transfers[attachment] {
             if !transfer.wants.contains(where: { $0.id == want.id }) {
                 transfer.wants.append(want)
+                // What is fetched for others is wanted here by now.
+                if relays.contains(attachment) { prioritize(attachment, .normal) }
             }
             return hearers.flatMap { planner.allow($0, toHearOf: [attachment]) }
         }
@@ -282,11 +294,16 @@ actor Fetcher {
     /// Takes a want up again by and by, in this run or the next.
     func retryLater(_ want: Want) { paused[want.id] = want }
 
+    func newNumber() -> UInt32 {
+        nextNumber &+= 1
+        return nextNumber
+    }
+
     /// Asks the peers for what was planned.
     func carryOut(_ assignments: [FetchPlanner.Assignment]) {
         var byPeer: [DeviceID: [Assembly]] = [:]
         for assignment in assignments {
-            nextNumber &+= 1
+            let number = newNumber()
             let count = FetchPlanner.byteCount(of: assignment.piece, assignment.attachment)
             let begun = assignment.piece.flatMap {
                 partials.take($0, of: assignment.attachment)
@@ -295,7 +312,7 @@ actor Fetcher {
             byPeer[assignment.peer, default: []].append(
                 Assembly(
                     request: PieceRequest(
-                        number: nextNumber, attachment: assignment.attachment,
+                        number: number, attachment: assignment.attachment,
                         piece: assignment.piece, offset: whole.filled),
                     buffer: whole))
         }

@@ -83,7 +83,7 @@ extension PeerSession {
     /// Sends a piece, or says that it is not here.
     private func serve(_ request: PieceRequest) async throws {
         guard let piece = try await load(request) else {
-            if interests.count < Self.interestLimit { interests.insert(request.attachment) }
+            _ = noteInterest(request.attachment)
             try channel.send(.absent, .array([.unsigned(UInt64(request.number))]))
             return
         }
@@ -98,8 +98,20 @@ extension PeerSession {
             offset = end
             try await channel.drain()
         }
+        context.attachments.relays.table.with {
+            $0.served(bytes.count - request.offset, of: request.attachment, now: RelayTable.now)
+        }
         context.fetcher.progress.sent(
             bytes.count, of: request.attachment, to: peer, piece: request.piece)
+    }
+
+    /// Remembers that the peer hears of an attachment once it is here; `false` for one too many.
+    func noteInterest(_ attachment: AttachmentID) -> Bool {
+        guard interests.count < Self.interestLimit || interests.contains(attachment) else {
+            return false
+        }
+        interests.insert(attachment)
+        return true
     }
 
     /// The bytes of a request, if a document that this peer may see names the attachment and

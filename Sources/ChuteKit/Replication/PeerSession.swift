@@ -83,6 +83,11 @@ actor PeerSession {
     /// What the peer asks, in its order.
     let inquiries = Mailbox<Confirm>()
     var openInquiries = 0
+    /// What the peer was asked to fetch, by the numbers of the questions.
+    var askedRelays: [AttachmentID: UInt32] = [:]
+    /// What the peer asks for, in its order.
+    let relayWishes = Mailbox<RelayWish>()
+    var openWishes = 0
     /// By how many milliseconds the peer's clock was ahead of this device's when it last said.
     private(set) var clockLead: Int64?
     private var ending: GoodbyeReason?
@@ -179,11 +184,13 @@ actor PeerSession {
             group.addTask { try await self.watchStore() }
             group.addTask { try await self.keepAlive() }
             group.addTask { try await self.answerInquiries() }
+            group.addTask { try await self.answerWishes() }
             defer {
                 group.cancelAll()
                 channel.close()
                 wakeups.close()
                 inquiries.close()
+                relayWishes.close()
             }
             let first = await group.nextResult()
             // A cancel ends the tasks here at once: the peer hears why before the channel closes.

@@ -60,6 +60,23 @@ struct FetchPlannerTests {
             planner.reopen([1], of: id) == [.init(peer: two, attachment: id, piece: 1)])
     }
 
+    @Test func `the hashes are asked of another peer, however much of it is on its way`() {
+        for leaves in [false, true] {
+            var planner = FetchPlanner()
+            let id = Self.attachment(1, pieces: 20)
+            let (first, second) = (min(one, two), max(one, two))
+            _ = planner.connected(first)
+            _ = planner.connected(second)
+            let asked = planner.add(id, pieces: 0..<20, needsLayer: true, source: nil)
+            #expect(asked.first { $0.piece == nil }?.peer == first)
+            #expect(asked.filter { $0.peer == second }.count == 8)
+            let then =
+                leaves ? planner.disconnected(first) : planner.absent(nil, of: id, at: first)
+            #expect(then.first { $0.piece == nil }?.peer == second)
+            #expect(then.filter { $0.piece == nil }.count == 1)
+        }
+    }
+
     @Test func `a holder without the hashes is not asked for them for ever`() {
         var planner = FetchPlanner()
         let id = Self.attachment(1, pieces: 2)
