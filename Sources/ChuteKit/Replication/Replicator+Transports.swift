@@ -139,6 +139,9 @@ extension SessionContext {
         }
         return Discovery(
             key: key, isOpen: sharedKey != nil, device: store.device,
-            members: Set(membership.members).subtracting([store.device]))
+            members: Set(
+                membership.members.filter {
+                    $0 != store.device && membership.mayTalk(store.device, $0)
+                }))
     }
 }
