@@ -8,7 +8,9 @@
 #include <linux/audit.h>
 #include <linux/close_range.h>
 #include <linux/filter.h>
+#include <linux/netlink.h>
 #include <linux/openat2.h>
+#include <linux/rtnetlink.h>
 #include <linux/seccomp.h>
 #include <linux/stat.h>
 #include <malloc.h>
@@ -330,4 +332,18 @@ int chute_reap(pid_t child, int *status, int64_t *microseconds) {
     *microseconds = ((int64_t)used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000
         + used.ru_utime.tv_usec + used.ru_stime.tv_usec;
     return 0;
+}
+
+int chute_network_monitor(void) {
+    int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (descriptor < 0) return -1;
+    struct sockaddr_nl address = {
+        .nl_family = AF_NETLINK,
+        .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR,
+    };
+    if (bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return -1;
 }

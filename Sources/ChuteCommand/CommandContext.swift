@@ -46,7 +46,27 @@ struct CommandContext: Sendable {
     /// The configuration of a home that must be set up.
     func requiredConfiguration() throws -> Configuration {
         if let configuration = try configuration() { return configuration }
-        throw CommandError(
+        throw notSetUp
+    }
+
+    /// Whether this home has a configuration, right or wrong.
+    var isSetUp: Bool {
+        get throws {
+            do throws(SystemError) {
+                _ = try FileStatus.of(home.configurationFile, followingLinks: true)
+                return true
+            } catch {
+                if error.isNotFound { return false }
+                throw CommandError(.configuration, "the configuration cannot be read: \(error)")
+            }
+        }
+    }
+
+    /// For commands that ask the agent, which may go by what the file said before it was wrong.
+    func checkIsSetUp() throws { if try !isSetUp { throw notSetUp } }
+
+    private var notSetUp: CommandError {
+        CommandError(
             .configuration,
             "nothing is set up at \(home.configurationFile): run `chute init` or `chute run` first")
     }

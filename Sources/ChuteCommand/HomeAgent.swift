@@ -84,15 +84,21 @@ struct HomeAgent: AgentAccess {
         }
     }
 
+    /// What is configured; where the file cannot be used, what the running agent goes by instead.
+    private func configuration(_ live: Fields?) throws -> Configuration {
+        guard let text = live?["configuration"]?.bytes else { return try runner.configuration() }
+        return try LoadedConfiguration(text, home).configuration
+    }
+
     func status() async throws -> StatusReport {
-        let reader = StatusReader(try runner.configuration())
         let (live, note) = await live()
+        let reader = StatusReader(try configuration(live))
         if var report = try await read({ try reader.report($0, live: live) }) {
             if let note { report.notes.append(note) }
             return report
         }
         var report = StatusReport(
-            device: .init(id: "", name: try runner.configuration().deviceName),
+            device: .init(id: "", name: try configuration(live).deviceName),
             running: live != nil)
         if let note { report.notes.append(note) }
         return report
@@ -123,9 +129,9 @@ struct HomeAgent: AgentAccess {
     }
 
     func documents(onlySkipped: Bool) async throws -> DocumentList {
-        let reader = StatusReader(try runner.configuration())
         // What waits for others, and what is being written, only the agent knows.
         let (live, _) = await live()
+        let reader = StatusReader(try configuration(live))
         return try await read { try reader.documents($0, live: live, onlySkipped: onlySkipped) }
             ?? DocumentList()
     }

@@ -9,8 +9,10 @@ struct HomeRunner {
     let log: Log
 
     /// What is configured; throws where nothing is set up.
-    func configuration() throws -> Configuration {
-        guard let found = try Configuration.load(home) else {
+    func configuration() throws -> Configuration { try loaded().configuration }
+
+    private func loaded() throws -> LoadedConfiguration {
+        guard let found = try LoadedConfiguration(home) else {
             throw CommandError(
                 .configuration,
                 "nothing is set up at \(home.configurationFile): run `chute init`")
@@ -19,42 +21,38 @@ struct HomeRunner {
     }
 
     func run(moved: Bool) async throws -> ExitCode {
-        let signals = try SignalSequence([.terminate, .interrupt])  // before anything is held
-        let configuration = try configuration()
-        for notice in configuration.notices {
-            log.warning(notice.description(in: home.configurationFile))
-        }
-        let agent = try await openWhenFree(configuration, moved)
-        try mark(.running)
+        // Before anything is held.
+        let follower = ConfigurationFollower(home: home, log: log)
+        let signals = try SignalSequence([.terminate, .interrupt, .hangup])
+        var configuration = try loaded()
+        follower.warn(of: configuration)
         let notifier = ServiceNotifier()
-        log.notice("\(configuration.deviceName) runs, \(home.stateFolder)")
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        var agent = try await openWhenFree(configuration.configuration, moved)
+        let stop = Mailbox<Void>()
+        return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                try await agent.run {
-                    notifier.ready()
-                    notifier.status("running")
-                }
-            }
-            group.addTask { for await _ in signals { return } }
-            if let interval = notifier.watchdogInterval {
-                group.addTask {
-                    while true {
-                        try await agent.proveAlive()
-                        notifier.alive()
-                        try await Task.pause(for: interval * 2 / 3, tolerance: interval / 3)
-                    }
+                for await signal in signals {
+                    if signal == .hangup { follower.lookAgain() } else { stop.post(()) }
                 }
             }
             defer { group.cancelAll() }
-            try await group.next()
-            notifier.stopping()
+            while true {
+                try mark(.running)
+                log.notice("\(configuration.configuration.deviceName) runs, \(home.stateFolder)")
+                let next = try await serve(agent, configuration, follower, stop, notifier)
+                guard let next else {
+                    notifier.stopping()
+                    return .success
+                }
+                try await agent.close()
+                (agent, configuration) = try await open(next, insteadOf: configuration, follower)
+            }
         }
-        return .success
     }
 
     /// Waits up to a minute for a command that holds the lock, or for who does not say yet what
     /// it is, and says so.
-    private func openWhenFree(
+    func openWhenFree(
         _ configuration: Configuration, _ moved: Bool
     ) async throws -> Agent {
         let deadline = ContinuousClock.now + .seconds(60)

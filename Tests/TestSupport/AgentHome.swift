@@ -67,18 +67,39 @@ package struct AgentHome: Sendable {
         let words: [BytePath] = ["init", "--name", BytePath(name)] + arguments
         let result = try await start(words).finished()
         guard result.exitCode == 0 else { throw Failure(command: words, result: result) }
+        // What it sent beyond this host would meet whoever else is there.
+        if network == nil { try edit("# enabled = true", "enabled = false") }
+    }
+
+    var configurationFile: BytePath { path.appending("chute.toml") }
+
+    /// The text of the configuration.
+    package func configurationText() throws -> String {
+        let file = try FileDescriptor.open(configurationFile, FileDescriptor.readOnly)
+        return String(decoding: try file.read(count: 1 << 20, at: 0), as: UTF8.self)
+    }
+
+    /// Replaces the first `old` in the configuration, as an editor does: by another file of that
+    /// name.
+    package func edit(_ old: String, _ new: String) throws {
+        let text = try configurationText()
+        let changed = text.replacing(old, with: new, maxReplacements: 1)
+        guard changed != text else { throw NeverHappened(what: "\(old) in \(configurationFile)") }
+        try replaceConfiguration(with: changed)
+    }
+
+    /// Puts another configuration in the place of the one that is there.
+    package func replaceConfiguration(with text: String) throws {
+        let edited = path.appending("chute.toml.edited")
+        try SampleFiles.write(Array(text.utf8), to: edited)
+        try user.own(edited)
+        try Folder(at: path).rename("chute.toml.edited", to: "chute.toml")
     }
 
     /// Puts lines into the folder's block of the configuration. Before the agent starts.
     package func configure(_ lines: String...) throws {
-        let file = try FileDescriptor.open(path.appending("chute.toml"), FileDescriptor.readWrite)
-        let text = String(decoding: try file.read(count: 1 << 20, at: 0), as: UTF8.self)
         let block = ["[[folder]]"] + lines
-        let changed = text.replacing(
-            "[[folder]]\n", with: block.map { $0 + "\n" }.joined(), maxReplacements: 1)
-        guard changed != text else { throw NeverHappened(what: "a folder in \(path)") }
-        try file.truncate(to: 0)
-        try file.write(Array(changed.utf8), at: 0)
+        try edit("[[folder]]\n", block.map { $0 + "\n" }.joined())
     }
 
     /// What `status --json` says, also while no agent runs.

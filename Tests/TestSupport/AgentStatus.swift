@@ -7,6 +7,7 @@ package struct AgentStatus: Decodable, Sendable {
     package let running: Bool
     package let space: String?
     package let peers: [Peer]
+    package let transports: [Transport]
     package let folders: [FolderState]
     package let transfers: [Transfer]
 
@@ -21,6 +22,12 @@ package struct AgentStatus: Decodable, Sendable {
         package let role: String
         package let connected: Bool
         package let address: String?
+    }
+
+    package struct Transport: Decodable, Sendable {
+        package let name: String
+        package let state: String
+        package let detail: String
     }
 
     package struct FolderState: Decodable, Sendable {
@@ -63,6 +70,11 @@ package struct AgentStatus: Decodable, Sendable {
 
     /// The one folder of a default configuration; an empty one where there is none.
     package var folder: FolderState? { folders.first }
+
+    /// The transport of a name; `nil` where it is not told of.
+    package func transport(_ name: String) -> Transport? {
+        transports.first { $0.name == name }
+    }
 
     /// Whether every peer has told for every document of ours what it did with it.
     package var isSettled: Bool {

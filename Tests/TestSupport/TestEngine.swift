@@ -19,7 +19,8 @@ package final class TestEngine: Sendable {
         package var all: [String] { lines.withLock { $0 } }
     }
 
-    /// Opens the engine of `home` and runs it, listening at a free port of this host.
+    /// Opens the engine of `home` and runs it, listening at a free port of this host. Nobody is told
+    /// where: others dial what they are given.
     package init(
         _ home: BytePath, identity: Chute.Identity = .paired, listen: String? = "127.0.0.1:0",
         connect: [String] = [], isMoved: Bool = false, isRunning: Bool = true
@@ -28,7 +29,7 @@ package final class TestEngine: Sendable {
         let log = LogLines()
         let chute = try await Chute.open(
             identity: identity, persistenceDirectory: home,
-            network: .init(listen: listen, isPortFixed: true, connect: connect), isMoved: isMoved,
+            network: .init(listen: listen, connect: connect, announced: []), isMoved: isMoved,
             diagnostics: Diagnostics { level, message in log.add("\(level): \(message)") })
         let files = home.appending("files")
         try Folder.make(files, mode: 0o700)
@@ -54,7 +55,7 @@ package final class TestEngine: Sendable {
     /// Where the engine listens, once it does.
     package func address() async throws -> String {
         for _ in 0..<6000 {
-            if case .listening(let address) = await chute.listenState { return address }
+            if case .running(let address?)? = await chute.transportStates["tcp"] { return address }
             try await Task.sleep(for: .milliseconds(5))
         }
         throw NeverHappened(what: "listening")

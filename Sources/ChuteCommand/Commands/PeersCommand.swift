@@ -17,7 +17,7 @@ struct PeersCommand: Command {
     init(_ arguments: ParsedArguments) { isJSON = arguments.has("--json") }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        _ = try context.requiredConfiguration()
+        try context.checkIsSetUp()
         let peers = try await context.agent.peers()
         if isJSON {
             try context.output.writeLine(JSONValue.array(peers.map(\.json)).text)
@@ -43,7 +43,7 @@ struct PeerRemoveCommand: Command {
     init(_ arguments: ParsedArguments) throws { peer = try arguments.text(at: 0) }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        _ = try context.requiredConfiguration()
+        try context.checkIsSetUp()
         switch try await context.agent.removePeer(peer) {
         case .removed(let name, let id):
             try context.say(Log.escaped("\(name) (\(id)) is removed"))

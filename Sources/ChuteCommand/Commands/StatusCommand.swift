@@ -24,7 +24,7 @@ struct StatusCommand: Command {
     }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        guard try context.configuration() != nil else {
+        guard try context.isSetUp else {
             throw CommandError(
                 .notRunning,
                 "nothing is set up at \(context.home.configurationFile): run `chute run`")

@@ -22,6 +22,7 @@ struct StatusText {
             lines += PeersText.lines(
                 report.peers, now: now, showsIDs: false, indentation: "  ")
         }
+        if !report.transports.isEmpty { lines += ["", heading("transports")] + transports }
         for folder in report.folders { lines += [""] + self.folder(folder) }
         if !report.transfers.isEmpty { lines += ["", heading("transfers")] + transfers }
         lines += ["", NextStep.of(report).map { "next: \($0)" } ?? "everything is delivered"]
@@ -52,6 +53,29 @@ struct StatusText {
         let peers = folder.peers.map { delivery in [name(of: delivery.id), words(delivery)] }
         lines += TextTable.lines(peers, indentation: "  to ")
         return lines + skipped(folder)
+    }
+
+    private var transports: [String] {
+        let unbuilt = report.transports.filter { $0.state == .notBuilt }.map(\.name.rawValue)
+        let rows = report.transports.filter { $0.state != .notBuilt }.map { transport in
+            [transport.name.rawValue, words(transport.state), Log.escaped(transport.detail)]
+        }
+        return TextTable.lines(
+            rows
+                + (unbuilt.isEmpty
+                    ? [] : [[unbuilt.joined(separator: ", "), "not built yet", ""]]),
+            indentation: "  ")
+    }
+
+    private func words(_ state: TransportStatus.State) -> String {
+        switch state {
+        case .running: "running"
+        case .waiting: "waiting"
+        case .impossible: "not possible here"
+        case .off: "off"
+        case .stopped: "stopped"
+        case .notBuilt: "not built yet"
+        }
     }
 
     private func words(_ delivery: StatusReport.Delivery) -> String {

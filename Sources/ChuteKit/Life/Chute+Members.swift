@@ -28,7 +28,7 @@ extension Chute {
             throw ChuteError(
                 .invalid, "a ticket has 1 to 10000 uses, and lasts a second at least")
         }
-        let known = await announcedAddresses
+        let known = await ownAddresses
         if addresses == nil, known.isEmpty {
             context.diagnostics.warning(
                 "nobody can use a ticket of this device, which listens nowhere: open it with an "
@@ -36,11 +36,11 @@ extension Chute {
         }
         let addresses = addresses ?? Array(known.prefix(Ticket.addressLimit))
         guard addresses.count <= Ticket.addressLimit,
-            addresses.allSatisfy({ SocketAddress($0) != nil })
+            addresses.allSatisfy(Self.isAddress)
         else {
             throw ChuteError(
                 .invalid,
-                "a ticket has at most \(Ticket.addressLimit) addresses, each HOST:PORT")
+                "a ticket has at most \(Ticket.addressLimit) addresses, each HOST:PORT or a URL")
         }
         return try await store.write { transaction in
             try transaction.makeTicket(
@@ -49,11 +49,9 @@ extension Chute {
         }
     }
 
-    private var announcedAddresses: [String] {
-        get async {
-            if let given = replicator.network.announce { return given }
-            return await ownAddresses
-        }
+    private static func isAddress(_ text: String) -> Bool {
+        text.utf8.count <= Ticket.addressByteLimit
+            && (SocketAddress(text) != nil || text.contains("://"))
     }
 
     /// Ends a ticket; `false` where this device made none with this id. Durable when it returns.
@@ -134,8 +132,7 @@ extension Chute {
     /// in again, and always in a space with a shared key.
     public var removedBy: [DeviceID] { get async { await replicator.removedBy } }
 
-    /// Where others can dial this device now: the address at which it listens, or those of all
-    /// interfaces but loopback at its port, without the link-local ones of IPv6, which mean
-    /// nothing elsewhere. None while it does not listen.
+    /// Where others can dial this device now, as its transports say. None while it does not
+    /// replicate.
     public var ownAddresses: [String] { get async { await replicator.ownAddresses } }
 }

@@ -1,28 +1,57 @@
 import ChuteSystem
 
 extension Chute {
-    /// What an engine listens to and dials.
+    /// How an engine reaches other devices: by which transports, and with what limits.
     public struct Network: Hashable, Sendable {
-        /// `host:port` to listen at; `nil` for none.
-        public var listen: String?
-        /// Whether `listen` was asked for by its port: then no other port is taken. Otherwise the
-        /// next free one of a hundred is.
-        public var isPortFixed: Bool
-        /// Addresses that are dialled for as long as the engine replicates.
-        public var connect: [String]
-        /// What `startSync` tells the members of where they find this device, and tickets tell
-        /// whoever joins; `nil` for where it listens.
-        public var announce: [String]?
+        /// What it uses, each once. Where several could dial an address, the first one does.
+        public var transports: [any StreamTransport]
 
-        /// Addresses to use: `.init(listen: "127.0.0.1:4041")`, `.init(connect: ["nas:4040"])`.
+        /// How fast it sends and receives.
+        public var limits = Limits()
+        /// The names of the transports by which a device is connected, of those that are not
+        /// connected by all.
+        public var allowed: [DeviceID: Set<String>] = [:]
+
+        /// Uses these transports.
+        public init(transports: [any StreamTransport]) { self.transports = transports }
+
+        /// Bytes a second; `nil` without limit.
+        public struct Rates: Hashable, Sendable {
+            /// Of attachments that are sent.
+            public var upload: UInt64?
+            /// Of all that is received.
+            public var download: UInt64?
+
+            /// Rates.
+            public init(upload: UInt64? = nil, download: UInt64? = nil) {
+                self.upload = upload
+                self.download = download
+            }
+        }
+
+        /// How fast an engine sends and receives.
+        public struct Limits: Hashable, Sendable {
+            /// All connections together.
+            public var whole = Rates()
+            /// Whether connections on the local network count among them.
+            public var limitsLAN = false
+            /// All connections of a device, wherever it is.
+            public var peers: [DeviceID: Rates] = [:]
+
+            /// No limits.
+            public init() {}
+        }
+
+        /// TCP alone: `.init(listen: "127.0.0.1:4041")`, `.init(connect: ["nas:4040"])`.
         public init(
             listen: String? = nil, isPortFixed: Bool = true, connect: [String] = [],
-            announce: [String]? = nil
+            announced: [String]? = nil
         ) {
-            self.announce = announce
-            self.listen = listen
-            self.isPortFixed = isPortFixed
-            self.connect = connect
+            self.init(transports: [
+                TCPTransport(
+                    listen: listen, isPortFixed: isPortFixed, connect: connect,
+                    announced: announced)
+            ])
         }
 
         /// Listens at port 4040 of every interface, or the next free one, and dials `connect`.
@@ -37,17 +66,40 @@ extension Chute {
         }
 
         /// Neither listens nor dials.
-        public static let offline = Network()
+        public static let offline = Network(transports: [])
 
-        /// Throws `invalid` for what is no address and, for an engine that stays local, `notLocal`
-        /// for one beyond its host and link.
-        func check(isLocalOnly: Bool) throws {
-            for text in [listen].compactMap(\.self) + connect + (announce ?? []) {
-                guard let address = SocketAddress(text) else {
-                    throw ChuteError(.invalid, "\(text) is not HOST:PORT")
-                }
-                if isLocalOnly { try address.checkIsLocal() }
+        /// The same, with nothing beyond this host and its links where `isLocalOnly`.
+        ///
+        /// Throws `invalid` for settings that mean nothing and for two transports of one name, and
+        /// `notLocal`.
+        func checked(isLocalOnly: Bool) throws -> Network {
+            var names: Set<String> = []
+            for transport in transports where !names.insert(transport.name).inserted {
+                throw ChuteError(
+                    .invalid, "the transport \(transport.name) is given twice: leave one out")
             }
+            var network = self
+            network.transports = try transports.map { transport in
+                try transport.check()
+                var transport = transport
+                if isLocalOnly { try transport.stayLocal() }
+                return transport
+            }
+            return network
+        }
+
+        public static func == (one: Network, other: Network) -> Bool {
+            one.hashables == other.hashables
+        }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(hashables) }
+
+        private var hashables: [AnyHashable] {
+            transports.map { AnyHashable($0) } + [AnyHashable(limits), AnyHashable(allowed)]
+        }
+
+        func allows(_ transport: String, for device: DeviceID) -> Bool {
+            allowed[device]?.contains(transport) ?? true
         }
     }
 }

@@ -25,7 +25,7 @@ extension Chute {
     ) async throws -> Chute {
         let network = network ?? (identity.isDevelopment ? .thisHost() : .everywhere())
         try identity.check()
-        try network.check(isLocalOnly: identity.isDevelopment)
+        _ = try network.checked(isLocalOnly: identity.isDevelopment)
         try checkParent(of: persistenceDirectory)
         return try await open(
             DirectoryLock(persistenceDirectory), identity: identity, isMoved: isMoved,
@@ -44,7 +44,7 @@ extension Chute {
         isMoved: Bool = false, network: Network, diagnostics: Diagnostics = .none
     ) async throws -> Chute {
         try identity.check()
-        try network.check(isLocalOnly: identity.isDevelopment)
+        let network = try network.checked(isLocalOnly: identity.isDevelopment)
         let record = IdentityRecord(identity)
         let path = lock.directory.appending(databaseName)
         let key = try DeviceKeyFile(in: lock.directory).loadOrMake()

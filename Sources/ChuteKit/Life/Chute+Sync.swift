@@ -5,8 +5,8 @@ extension Chute {
     /// Whether it replicates: from `startSync` or `run` on until that stops or fails.
     public var isSyncActive: Bool { sync.isOn }
 
-    /// Replicates and fetches from now on, until `stopSync` or `close`. Returns once listening was
-    /// tried (`listenState`) and dialling has begun; a call while it is on changes nothing.
+    /// Replicates and fetches from now on, until `stopSync` or `close`. Returns once each transport
+    /// was tried (`transportStates`) and dialling has begun; a call while it is on changes nothing.
     ///
     /// Members are told where this device listens, so that they find it again; what it publishes
     /// of itself beside that (`DeviceProfile`) stays as it is, under its short id without a name.
@@ -23,15 +23,17 @@ extension Chute {
     public func stopSync() async { await sync.stop() }
 
     /// Replicates and fetches until the task is cancelled, `stopSync` or `close`: `startSync` for
-    /// whoever has a task for it, and says itself where this device is (`Transaction.publish`).
+    /// whoever has a task for it.
     ///
     /// Throws where the store fails: then nothing is certain but what is on disk, and a new start
     /// finds that. Throws `closed`, and `alreadySyncing` where replication is on.
     public func run() async throws { try await sync.run() }
 
-    /// How listening goes; `nil` before it was tried, where nothing listens, and while replication
-    /// is off.
-    public var listenState: ListenState? { get async { await replicator.listenState } }
+    /// How each transport is, by its name; none while replication is off, and none of one that has
+    /// not said anything yet.
+    public var transportStates: [String: TransportState] {
+        get async { await replicator.states }
+    }
 
     /// What is transferred right now.
     public func transfers() -> [TransferStatus] { fetcher.progress.all() }
@@ -102,5 +104,20 @@ extension Chute {
     private func subscribe(_ subscription: Subscription) async throws {
         let isNew = try await store.write { try $0.subscribe(subscription) }
         if isNew { await replicator.endAll(.subscriptionChanged) }
+    }
+}
+
+/// Other ways, while it runs.
+extension Chute {
+    /// Uses these transports and limits from now on, until it is closed. Those that stay as they
+    /// are go on undisturbed; connections of the others end, and what they transferred goes on by
+    /// another way.
+    ///
+    /// Throws `invalid`, and `notLocal` for a development identity with something beyond this
+    /// link: then nothing is changed. Throws `closed`.
+    public func use(_ network: Network) async throws {
+        try sync.checkOpen()
+        await replicator.reconfigure(
+            try network.checked(isLocalOnly: replicator.isLocalOnly))
     }
 }

@@ -13,7 +13,7 @@ final class SyncSwitch: Sendable {
 
     /// Replication from one start to its end.
     final class Stretch: Sendable {
-        /// By `run`: its caller ends it, by a cancel, and says itself where this device is.
+        /// By `run`: its caller ends it, by a cancel.
         let isCallers: Bool
         let stop = Mailbox<Void>()
         let begun = Gate()

@@ -30,6 +30,8 @@ struct Membership: Sendable, Equatable {
     /// Whoever was an owner by the admissions alone, removed since or not: what these stated is
     /// what the members are worked out from.
     private(set) var pastOwners: Set<DeviceID> = []
+    /// What members alone know of the founding; `nil` in spaces without a founder.
+    private(set) var foundingNonce: [UInt8]?
 
     /// A space without a known fact: nobody is a member.
     init() {}
@@ -43,6 +45,7 @@ struct Membership: Sendable, Equatable {
         }
         guard let founding else { return }
         founder = founding.author
+        if case .founding(let nonce) = founding.fact { foundingNonce = nonce }
         let firstOwners = Set(
             Self.admitted(from: founding.author, statements, counts: { _ in true })
                 .filter { $0.value.role == .owner }.keys)

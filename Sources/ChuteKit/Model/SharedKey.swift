@@ -42,7 +42,7 @@ public struct SharedKey: Hashable, Sendable, CustomStringConvertible {
             for: space.digest.bytes + context, key: derive(label, context))
     }
 
-    private func derive(_ label: String, _ context: [UInt8]) -> [UInt8] {
+    func derive(_ label: String, _ context: [UInt8]) -> [UInt8] {
         SHA256.deriveKey(from: bytes, info: Array(label.utf8) + [0] + context)
     }
 

@@ -11,13 +11,14 @@ public struct Ticket: Hashable, Sendable, CustomStringConvertible {
     public let inviter: DeviceID
     /// 128 random bits, kept by the inviter as a hash only.
     let secret: [UInt8]
-    /// Where to find the inviter: `host:port`.
+    /// Where to find the inviter, as the transports take it: `host:port`.
     public let addresses: [String]
     /// Seconds since 1970 by the inviter's clock.
     public let expires: UInt64
 
     static let secretByteCount = 16
     static let addressLimit = 64
+    static let addressByteLimit = 512
     private static let prefix = "chute1:"
 
     /// The id by which the inviter lists and revokes it.

@@ -235,6 +235,10 @@ struct GoodbyeReason: Hashable, Sendable, CustomStringConvertible {
     static let spaceChanged = Self("space-changed")
     /// This end wants something else of the other from now on: connect again.
     static let subscriptionChanged = Self("subscription-changed")
+    /// This end does not use the connection's transport any more, or not this address: others may do.
+    static let transportChanged = Self("transport-changed")
+    /// Nothing came from the other end for too long.
+    static let silent = Self("silent")
     static let connectionRefused = Self("connection-refused")
     /// One of both only sends, which goes to owners alone, and the other is none.
     static let ownersOnly = Self("owners-only")

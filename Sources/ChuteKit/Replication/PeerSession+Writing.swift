@@ -88,10 +88,13 @@ extension PeerSession {
             return
         }
         defer { withExtendedLifetime(piece) {} }  // `bytes` does not keep it
+        guard let peer else { return }
         let bytes = UnsafeRawBufferPointer(piece.bytes)
         var offset = request.offset
         while offset < bytes.count {
-            let end = min(offset + PieceFrame.dataLimit, bytes.count)
+            let portion = context.traffic.portion(.upload, peer, isLocal: isLocal)
+            let end = min(offset + min(PieceFrame.dataLimit, portion ?? .max), bytes.count)
+            try await context.traffic.pass(end - offset, .upload, peer, isLocal: isLocal)
             try channel.sendPiece(
                 request: request.number, offset: offset,
                 data: UnsafeRawBufferPointer(rebasing: bytes[offset..<end]))

@@ -14,6 +14,7 @@ struct SessionContext: Sendable {
     /// Fired with `.members` when a device came or went, or says something else of itself.
     let presence: ChangeSignal
     let local: LocalPeer
+    let traffic = TrafficLimits()
     let diagnostics: Diagnostics
 }
 
@@ -42,6 +43,8 @@ actor PeerSession {
     let side: Side
     nonisolated let address: String
     nonisolated let transport: String
+    /// Whether the peer is on this host's own network.
+    let isLocal: Bool
     let channel: FrameChannel
     /// Set once the peer has proved that it belongs here.
     var peer: DeviceID?
@@ -100,6 +103,7 @@ actor PeerSession {
         self.side = side
         address = stream.address
         transport = stream.transport
+        isLocal = SocketAddress(stream.address).map(Socket.isOnLink) ?? false
         let readiness = try Readiness(descriptor: stream.descriptor.raw)
         channel = FrameChannel(
             stream: try TLSStream(
@@ -174,6 +178,10 @@ actor PeerSession {
         if let ending { throw SessionEnd.said(ending) }
         context.fetcher.connected(peer, through: self)
         questions = [:]
+        let (traffic, isLocal) = (context.traffic, isLocal)
+        channel.readingPace = FrameChannel.Pace(
+            portion: { traffic.portion(.download, peer, isLocal: isLocal) },
+            pass: { try await traffic.pass($0, .download, peer, isLocal: isLocal) })
         defer {
             giveUpQuestions()
             context.fetcher.disconnected(peer, through: self, partials: takePartials())

@@ -5,7 +5,7 @@ extension Replicator {
     /// Lets a connection prove itself and then live. The device, once it was let in; throws
     /// where another attempt soon would be in vain.
     func converse(
-        _ stream: consuming ConnectedStream, side: PeerSession.Side
+        _ stream: consuming ConnectedStream, side: PeerSession.Side, address dialled: String? = nil
     ) async throws -> DeviceID? {
         let session: PeerSession
         let device: DeviceID
@@ -17,17 +17,28 @@ extension Replicator {
         }
         nextNumber += 1
         let number = nextNumber
-        if side.isClient {
-            addressOf[session.address] = device
+        guard let rank = running[session.transport]?.transport.rank else {
+            await session.end(.transportChanged)
+            throw SessionEnd.said(.transportChanged)
+        }
+        guard network.allows(session.transport, for: device) else {
+            await session.end(.transportChanged)
+            // Another attempt is made in a while, and other ways are tried.
+            throw ChuteError(
+                .refused, "\(session.transport) is not among the transports of this peer")
+        }
+        if let dialled {
+            book.answered[dialled] = device
             // A device has several addresses, all of which are dialled: one connection is enough.
-            guard !isDialed(device), proving.insert(device).inserted else {
+            guard !isDialled(device, byRank: rank), proving[device] ?? .max > rank else {
                 await session.end(.duplicateConnection)
                 return device
             }
+            proving[device] = rank
         }
         let hello: Hello
         do {
-            defer { if side.isClient { proving.remove(device) } }
+            defer { if dialled != nil, proving[device] == rank { proving[device] = nil } }
             do {
                 hello = try await withTimeout(Self.proofTimeout) {
                     try await session.exchangeHellos()
@@ -40,7 +51,7 @@ extension Replicator {
             try await askHandler(session, device, hello)
             let entry = SessionRegistry.Entry(
                 number: number, dialer: side.isClient ? context.store.device : device,
-                instance: hello.instance)
+                instance: hello.instance, rank: rank)
             guard await admit(entry, session, device) else { return device }
             sessions[number] = session
         }
@@ -55,7 +66,7 @@ extension Replicator {
             await session.end(reason)
             throw SessionEnd.said(reason)
         }
-        return try await live(session, number, device, hello)
+        return try await live(session, number, device, hello, dialled)
     }
 
     /// Throws where the application does not want this connection.
@@ -99,13 +110,14 @@ extension Replicator {
     }
 
     private func live(
-        _ session: PeerSession, _ number: UInt64, _ device: DeviceID, _ hello: Hello
-    ) async throws -> DeviceID {
+        _ session: PeerSession, _ number: UInt64, _ device: DeviceID, _ hello: Hello,
+        _ dialled: String?
+    ) async throws -> DeviceID? {
         present[number] = Presence(
             device: device, metadata: metadata(of: hello, session),
             connection: .init(
                 transport: session.transport, address: session.address,
-                since: StoreWriter.milliseconds() / 1000))
+                since: StoreWriter.milliseconds() / 1000), dialled: dialled)
         defer { present[number] = nil }
         context.presence.fire(.members)
         await announce(device, session, isConnected: true)
@@ -135,8 +147,11 @@ extension Replicator {
         return device
     }
 
-    private func isDialed(_ device: DeviceID) -> Bool {
-        registry.entries[device]?.dialer == context.store.device
+    /// Whether a connection is there that stays beside one of that rank which this device dials.
+    private func isDialled(_ device: DeviceID, byRank rank: Int) -> Bool {
+        guard let entry = registry.entries[device] else { return false }
+        return entry.rank < rank
+            || entry.rank == rank && entry.dialer == context.store.device
     }
 
     /// Whether this device talks to another one. Whoever holds a shared key belongs to its space,
@@ -157,9 +172,13 @@ extension Replicator {
             case .keep:
                 registry.add(entry, for: device)
                 return true
-            case .refuse:
-                await session.end(.duplicateConnection)
-                return false
+            case .refuse(let number):
+                // One that the peer has given up already is not worth more than a new one.
+                if await sessions[number]?.isAlive(within: Self.signOfLifeTimeout) ?? false {
+                    await session.end(.duplicateConnection)
+                    return false
+                }
+                old = number
             case .replace(let number): old = number
             case .askFirst(let number):
                 if await sessions[number]?.isAlive(within: .seconds(2)) ?? false {

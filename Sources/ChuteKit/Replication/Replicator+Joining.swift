@@ -8,6 +8,10 @@ extension Replicator {
     func join(_ ticket: Ticket) async throws {
         var failures: [String] = []
         for address in ticket.addresses {
+            guard let transport = transport(for: address) else {
+                failures.append("\(address): no transport that is switched on dials that")
+                continue
+            }
             let stream: ConnectedStream
             do { stream = try await transport.connect(to: address) } catch {
                 failures.append("\(address): \(error)")
@@ -25,8 +29,7 @@ extension Replicator {
                 continue
             }
             removers = []
-            addressOf[address] = ticket.inviter
-            dial(address, isFixed: true)
+            dial(address)
             return
         }
         throw ChuteError(

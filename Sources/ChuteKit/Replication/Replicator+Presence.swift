@@ -7,6 +7,8 @@ extension Replicator {
         let device: DeviceID
         let metadata: Fields
         let connection: Peer.Connection
+        /// The address that this device dialled; `nil` where the other one did.
+        let dialled: String?
     }
 
     /// This device, then those with a session, in the order of their ids. Throws where the store

@@ -76,6 +76,10 @@ extension SessionEnd {
             "who only sends talks to owners alone"
         case .said(.removed): "it was removed from the space"
         case .said(.notMember): "it is no member of this device's space"
+        case .refused(.transportChanged): "it does not use this way any more"
+        case .said(.transportChanged): "this way is not used any more"
+        case .refused(.silent): "it heard nothing of this device"
+        case .said(.silent): "nothing of it came any more"
         case .refused(let reason): "it says \(reason)"
         case .said(let reason): "\(reason)"
         }

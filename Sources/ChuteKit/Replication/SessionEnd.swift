@@ -15,7 +15,10 @@ enum SessionEnd: Error, Sendable, CustomStringConvertible {
 
     /// Whether the other end will be as ready as before.
     var isPassing: Bool {
-        [.stopping, .duplicateConnection, .spaceChanged, .subscriptionChanged].contains(reason)
+        [
+            .stopping, .duplicateConnection, .spaceChanged, .subscriptionChanged,
+            .transportChanged, .silent,
+        ].contains(reason)
     }
 
     var description: String { "goodbye: \(reason)" }

@@ -8,6 +8,8 @@ struct SessionRegistry {
         let dialer: DeviceID
         /// The peer's number for this start of its engine.
         let instance: UInt64
+        /// Of its transport: the least is the best.
+        let rank: Int
     }
 
     enum Decision: Hashable, Sendable {
@@ -15,8 +17,8 @@ struct SessionRegistry {
         case keep
         /// The new connection takes the place of that one.
         case replace(number: UInt64)
-        /// The one that is there stays; the new one ends.
-        case refuse
+        /// The one that is there stays if it lives, and the new one ends; else it takes its place.
+        case refuse(number: UInt64)
         /// Another engine claims to be the same device: ask the old connection for a sign of
         /// life. Without one it is dead, with one there is a clone.
         case askFirst(number: UInt64)
@@ -25,12 +27,18 @@ struct SessionRegistry {
     private(set) var entries: [DeviceID: Entry] = [:]
 
     /// Judges a new connection. Both ends judge alike: of two connections between the same two
-    /// engines the one that the lesser id opened stays.
+    /// engines that of the better transport stays, and of two by one transport that which the
+    /// lesser id opened.
     func judge(_ entry: Entry, for device: DeviceID, own: DeviceID) -> Decision {
         guard let old = entries[device] else { return .keep }
         guard old.instance == entry.instance else { return .askFirst(number: old.number) }
+        if old.rank != entry.rank {
+            return entry.rank < old.rank
+                ? .replace(number: old.number) : .refuse(number: old.number)
+        }
         if old.dialer == entry.dialer { return .replace(number: old.number) }
-        return entry.dialer == min(own, device) ? .replace(number: old.number) : .refuse
+        return entry.dialer == min(own, device)
+            ? .replace(number: old.number) : .refuse(number: old.number)
     }
 
     mutating func add(_ entry: Entry, for device: DeviceID) { entries[device] = entry }

@@ -36,7 +36,7 @@ struct UnprovedConnections {
 
     /// The host of an address; of IPv6 its network, since a host there has as many as it likes.
     private static func source(of address: String) -> String {
-        guard let parsed = SocketAddress(address) else { return address }
-        return parsed.network
+        // One that a proxy names has no port.
+        (SocketAddress(address) ?? SocketAddress(host: address, port: 0)).network
     }
 }

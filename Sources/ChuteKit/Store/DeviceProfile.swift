@@ -4,7 +4,7 @@ import ChuteSystem
 public struct DeviceProfile: Hashable, Sendable {
     /// The name that its owner gave it.
     public var name: String
-    /// Where it can be dialled: `host:port`.
+    /// Where it can be dialled, as the transports take it: `host:port`.
     public var addresses: [String]
     /// The collections that it takes.
     public var collections: [String]
@@ -18,7 +18,7 @@ public struct DeviceProfile: Hashable, Sendable {
 
     static let collection = "_devices"
     static let seed = Digest(hashing: Array("chute device 1".utf8))
-    private static let addressLimit = 64
+    static let addressLimit = 64
 
     var fields: Fields {
         [

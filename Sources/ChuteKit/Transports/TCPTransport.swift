@@ -1,30 +1,68 @@
 import ChuteSystem
-import Glibc
+import Synchronization
 
-/// Streams over TCP, at addresses that the configuration gives.
-struct TCPTransport: StreamTransport {
-    let name = "tcp"
-    /// How many ports after the given one are tried; 0 for an address that was asked for.
-    let portRange: Int
+/// Streams over TCP, at addresses that are given: it finds nobody by itself.
+public struct TCPTransport: StreamTransport {
+    public let name = "tcp"
+    public let rank = 1
+    /// `host:port` to listen at; `nil` for none.
+    public var listen: String?
+    /// Whether `listen` was asked for by its port: then no other port is taken. Otherwise the next
+    /// free one of a hundred is.
+    public var isPortFixed: Bool
+    public var connect: [String]
+    /// What members and tickets are told of where this device is; `nil` for where it listens.
+    public var announced: [String]?
+    public var retryPauses: ClosedRange<Duration> = .seconds(1)...(.seconds(60))
+    private var isLocalOnly = false
 
-    /// Whether this host and its links are all there is to it.
-    let isLocalOnly: Bool
-
-    init(portRange: Int = 0, isLocalOnly: Bool = false) {
-        self.portRange = portRange
-        self.isLocalOnly = isLocalOnly
+    /// Listens and dials; neither without addresses.
+    public init(
+        listen: String? = nil, isPortFixed: Bool = true, connect: [String] = [],
+        announced: [String]? = nil
+    ) {
+        self.listen = listen
+        self.isPortFixed = isPortFixed
+        self.connect = connect
+        self.announced = announced
     }
 
-    /// Whether an address is dialled at all; `connect` throws where it is not.
-    func mayDial(_ address: String) -> Bool {
+    public func check() throws {
+        for text in [listen].compactMap(\.self) + connect + (announced ?? []) {
+            guard let address = SocketAddress(text) else {
+                throw ChuteError(.invalid, "\(text) is not HOST:PORT")
+            }
+            if isLocalOnly { try address.checkIsLocal() }
+        }
+    }
+
+    public mutating func stayLocal() throws {
+        isLocalOnly = true
+        try check()
+    }
+
+    public func canDial(_ address: String) -> Bool {
+        guard let address = SocketAddress(address) else { return false }
         guard isLocalOnly else { return true }
-        do { try SocketAddress(address)?.checkIsLocal() } catch { return false }
+        do { try address.checkIsLocal() } catch { return false }
         return true
+    }
+
+    public func connect(to address: String) async throws -> ConnectedStream {
+        guard let socketAddress = SocketAddress(address) else {
+            throw ChuteError(.invalid, "\(address) is not HOST:PORT")
+        }
+        if isLocalOnly { try socketAddress.checkIsLocal() }
+        let descriptor = try await Socket.connect(to: socketAddress)
+        let peer = Socket.peerAddress(of: descriptor.raw) ?? socketAddress
+        try checkIsHere(peer)
+        return ConnectedStream(
+            descriptor: descriptor, address: peer.description, transport: name)
     }
 
     /// Throws `notLocal` for the other end of a connection, or the own address of a socket, that
     /// this transport has nothing to do with.
-    private func check(_ address: SocketAddress?) throws {
+    private func checkIsHere(_ address: SocketAddress?) throws {
         guard isLocalOnly, !(address?.isOfThisLink ?? false) else { return }
         throw ChuteError(
             .notLocal,
@@ -32,100 +70,65 @@ struct TCPTransport: StreamTransport {
                 + "a development identity has nothing to do with")
     }
 
-    func connect(to address: String) async throws -> ConnectedStream {
-        guard let socketAddress = SocketAddress(address) else {
-            throw ChuteError(.invalid, "\(address) is not HOST:PORT")
-        }
-        if isLocalOnly { try socketAddress.checkIsLocal() }
-        let descriptor = try await Socket.connect(to: socketAddress)
-        let peer = Socket.peerAddress(of: descriptor.raw) ?? socketAddress
-        try check(peer)
-        return ConnectedStream(
-            descriptor: descriptor, address: peer.description, transport: name)
-    }
-
-    func listen(
-        at address: String, listening: @Sendable (ListenState) -> Void,
-        accepted: @Sendable (consuming ConnectedStream) -> Void
-    ) async {
-        var pause = Duration.milliseconds(200)
-        while !Task.isCancelled {
-            do {
-                try await listenOnce(at: address, listening: listening, accepted: accepted)
-            } catch {
-                listening(.waiting(trouble(at: address, error)))
+    public func run(_ host: TransportHost) async {
+        let place = ListeningPlace()
+        await withDiscardingTaskGroup { group in
+            if let listen {
+                group.addTask { await self.listen(at: listen, place, host) }
+            } else {
+                host.report(.running(nil))
             }
-            do { try await Task.pause(for: pause) } catch { return }
-            pause = min(pause * 2, .seconds(10))
+            group.addTask {
+                for await _ in host.networkChanges() { self.announce(place, host) }
+            }
         }
     }
 
-    /// Why nobody can connect here, in a sentence with what to do.
-    private func trouble(at address: String, _ error: any Error) -> String {
-        guard let error = error as? SystemError else { return "\(address): \(error)" }
-        let other = "set another listen in [transports.tcp]"
-        switch error.code {
-        case EADDRINUSE where portRange > 0:
-            return "\(address) and the \(portRange) ports after it are taken by other programs: "
-                + "stop one of them, or \(other)"
-        case EADDRINUSE:
-            return "\(address) is taken by another program: stop that one, or \(other)"
-        case EADDRNOTAVAIL:
-            return "\(address) is no address of this device: wait until it is, or \(other)"
-        case EACCES:
-            return "\(address) may not be used by this user: \(other), with a port above 1023"
-        default: return "\(address): \(error.reason) (\(error.call))"
+    private func listen(at address: String, _ place: ListeningPlace, _ host: TransportHost) async {
+        let listener = TCPListener(
+            address: address, portRange: isPortFixed ? 0 : 100,
+            remedy: "set another listen in [transports.tcp]"
+        ) { peer, _ in
+            do { try self.checkIsHere(peer) } catch { return false }
+            return true
+        }
+        await listener.run { own in
+            try self.checkIsHere(own)
+            place.address.withLock { $0 = own }
+            host.report(.running(own.description))
+            self.announce(place, host)
+        } trouble: { why in
+            host.report(.waiting(why))
+        } accepted: { connection in
+            let peer = connection.peer?.description ?? "unknown"
+            host.accept(
+                ConnectedStream(
+                    descriptor: connection.socket(), address: peer, transport: self.name))
         }
     }
 
-    private func listenOnce(
-        at address: String, listening: @Sendable (ListenState) -> Void,
-        accepted: @Sendable (consuming ConnectedStream) -> Void
-    ) async throws {
-        let socket = try bind(address)
-        try check(socket.address)
-        listening(.listening(socket.address.description))
-        let raw = socket.descriptor.raw
-        let readiness = try Readiness(descriptor: raw)
-        defer { readiness.close() }
-        while await readiness.wait(.read) {
-            do throws(SystemError) {
-                while let connection = try Socket.accept(raw) {
-                    guard isWelcome(connection.peer) else { continue }
-                    let peer = connection.peer?.description ?? "unknown"
-                    accepted(
-                        ConnectedStream(
-                            descriptor: connection.socket(), address: peer, transport: name))
+    /// Says where others find this device: the address at which it listens, or those of all
+    /// interfaces but loopback at its port, without the link-local ones of IPv6, which mean
+    /// nothing elsewhere.
+    private func announce(_ place: ListeningPlace, _ host: TransportHost) {
+        if let announced { return host.announce(announced) }
+        guard let own = place.address.withLock({ $0 }) else {
+            if listen == nil { host.announce([]) }
+            return
+        }
+        guard ["::", "0.0.0.0"].contains(own.host) else {
+            return host.announce([own.description])
+        }
+        host.announce(
+            Socket.interfaceAddresses()
+                .filter {
+                    !$0.host.hasPrefix("fe80:") && (own.host == "::" || !$0.host.contains(":"))
                 }
-            } catch {
-                // Out of descriptors or memory: the connection waits in the backlog meanwhile.
-                listening(.waiting("\(socket.address): \(error.reason) (\(error.call))"))
-                try await Task.pause(for: .seconds(1))
-                listening(.listening(socket.address.description))
-            }
-        }
+                .map { SocketAddress(host: $0.host, port: own.port).description })
     }
+}
 
-    private func isWelcome(_ peer: SocketAddress?) -> Bool {
-        do { try check(peer) } catch { return false }
-        return true
-    }
-
-    private func bind(_ address: String) throws -> Socket.Listening {
-        guard let first = SocketAddress(address) else {
-            throw ChuteError(.invalid, "\(address) is not HOST:PORT")
-        }
-        var port = Int(first.port)
-        while true {
-            do {
-                guard let number = UInt16(exactly: port) else { break }
-                return try Socket.listen(at: SocketAddress(host: first.host, port: number))
-            } catch let error as SystemError
-                where error.code == EADDRINUSE && port < Int(first.port) + portRange
-            {
-                port += 1
-            }
-        }
-        throw SystemError(code: EADDRINUSE, call: "bind", path: BytePath(address))
-    }
+/// Where a transport listens, once it does.
+final class ListeningPlace: Sendable {
+    let address = Mutex<SocketAddress?>(nil)
 }

@@ -28,7 +28,7 @@ extension SocketAddress {
     }
 
     /// The address in bytes, an IPv4 address in IPv6 form as IPv4; none for a name.
-    private var numericBytes: [UInt8] {
+    var numericBytes: [UInt8] {
         var four = in_addr()
         if inet_pton(AF_INET, host, &four) == 1 { return withUnsafeBytes(of: four, Array.init) }
         var six = in6_addr()

@@ -26,9 +26,11 @@ extension Agent {
             }
             states.append(.string(state))
         }
+        let (configuration, trouble) = current.withLock { ($0.configuration, $0.trouble) }
         var notes: [Value] = []
-        if case .waiting(let why)? = await chute.listenState {
-            notes.append(.string("tcp waits: \(why)"))
+        if let trouble {
+            notes += trouble.problems.map { .string($0) }
+            notes.append(.string("the configuration of before that is used until it is mended"))
         }
         for ingestor in ingestors.values {
             notes += ingestor.taker.notes.map { .string($0) }
@@ -67,6 +69,9 @@ extension Agent {
             "states": .array(states), "notes": .array(notes), "transfers": .array(transfers),
             "busy": .array(busy), "clocks": .array(clocks), "settling": .array(settling),
             "removed": .array(removed),
+            "configuration": .optional(trouble.map { .bytes($0.text) }),
+            "transports": .array(
+                TransportStatus.all(configuration, await chute.transportStates).map(\.value)),
             "stalled": .array(stalled.map { .attachment(AttachmentToken(id: $0)) }),
         ]
     }

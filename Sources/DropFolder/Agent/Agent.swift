@@ -1,12 +1,15 @@
 import ChuteKit
 package import ChuteSystem
+import Synchronization
 
 /// Everything that runs for one home: the engine, an ingestor for each inbox, a writer for each
 /// outbox, and the answers to what the command line asks.
 package final class Agent: Sendable {
     let chute: Chute
     let home: Home
-    let configuration: Configuration
+    /// What it goes by; `apply` exchanges parts of it.
+    var configuration: Configuration { current.withLock { $0.configuration } }
+    let current: Mutex<Current>
     let folders: AgentFolders
     let log: Log
     let ingestors: [Int64: Ingestor]
@@ -28,7 +31,7 @@ package final class Agent: Sendable {
     ) async throws -> Agent {
         let chute = try await Chute.open(
             lock, identity: try identity(configuration), mayChangeIdentity: true,
-            isMoved: isMoved, network: network(configuration), diagnostics: diagnostics(log))
+            isMoved: isMoved, network: configuration.chuteNetwork, diagnostics: diagnostics(log))
         let folders = try await AgentFolders(configuration, chute, log: log)
         try await folders.restOthers(chute)
         return try Agent(chute, home, configuration, folders, log)
@@ -40,7 +43,7 @@ package final class Agent: Sendable {
     ) throws {
         self.chute = chute
         self.home = home
-        self.configuration = configuration
+        current = Mutex(Current(configuration: configuration))
         self.folders = folders
         self.log = log
         var ingestors: [Int64: Ingestor] = [:]
@@ -85,19 +88,6 @@ package final class Agent: Sendable {
         return .sharedKey(key)
     }
 
-    private static func network(_ configuration: Configuration) -> Chute.Network {
-        let connect = configuration.tcp.connect.map(\.description)
-        return switch configuration.tcp.listen {
-        case .off: Chute.Network(listen: nil, isPortFixed: true, connect: connect)
-        case .at(let endpoint):
-            Chute.Network(listen: endpoint.description, isPortFixed: true, connect: connect)
-        case .standard:
-            Chute.Network(
-                listen: TCPSettings.standardEndpoint.description, isPortFixed: false,
-                connect: connect)
-        }
-    }
-
     private static func diagnostics(_ log: Log) -> Diagnostics {
         Diagnostics { level, message in
             switch level {
@@ -118,11 +108,17 @@ package final class Agent: Sendable {
             group.addTask { try await self.routeFetched() }
             group.addTask { try await self.answerRequests() }
             group.addTask { try await self.watchNudges() }
-            group.addTask { try await self.keepProfile() }
             ready()
             defer { group.cancelAll() }
             try await group.next()
         }
+    }
+
+    /// Ends the engine after `run` and frees the home and the folders. Throws where the lock cannot
+    /// be given back.
+    package func close() async throws {
+        try await chute.close()
+        folders.locks.releaseAll()
     }
 
     /// Hands what was fetched to the outbox that asked for it.
@@ -136,57 +132,24 @@ package final class Agent: Sendable {
         }
     }
 
-    /// Says what this device is called and where it can be dialled.
+    /// Says what this device is called and takes; where it can be dialled the engine says.
     func publishProfile() async throws {
-        let port: UInt16?
-        if case .listening(let address)? = await chute.listenState {
-            port = SocketAddress(address)?.port
-        } else if case .at(let endpoint) = configuration.tcp.listen {
-            port = endpoint.port
-        } else {
-            port = nil
-        }
-        let profile = DeviceProfile(
-            name: configuration.deviceName, addresses: port.map(addresses) ?? [],
-            collections: configuration.folders.filter { $0.outbox != nil }.map(\.collection))
+        let (name, configuration) = (configuration.deviceName, configuration)
         try await chute.store.write { transaction in
-            var profile = profile
-            if port == nil, let known = try transaction.profile(of: transaction.device) {
-                profile.addresses = known.addresses
-            }
-            try transaction.publish(profile)
-        }
-    }
-
-    /// Where others can dial this device: the address that it listens at, or those of all
-    /// interfaces.
-    private func addresses(port: UInt16) -> [String] {
-        if case .at(let endpoint) = configuration.tcp.listen,
-            !["::", "0.0.0.0"].contains(endpoint.host)
-        {
-            return [SocketAddress(host: endpoint.host, port: port).description]
-        }
-        return Socket.interfaceAddresses().filter { !$0.host.hasPrefix("fe80:") }.map {
-            SocketAddress(host: $0.host, port: port).description
-        }
-    }
-
-    private func keepProfile() async throws {
-        while await chute.listenState == nil, configuration.tcp.listen != .off {
-            try await Task.pause(for: .milliseconds(50))
-        }
-        while true {
-            try await publishProfile()
-            try await Task.pause(for: .seconds(60), tolerance: .seconds(30))
+            let known = try transaction.profile(of: transaction.device)
+            try transaction.publish(
+                DeviceProfile(
+                    name: name, addresses: known?.addresses ?? [],
+                    collections: configuration.folders.filter { $0.outbox != nil }
+                        .map(\.collection)))
         }
     }
 
     /// The addresses for a ticket.
     func ticketAddresses() async throws -> [String] {
-        for _ in 0..<40 where await chute.listenState == nil {
+        for _ in 0..<40 where await chute.ownAddresses.isEmpty {
             try await Task.pause(for: .milliseconds(50))
         }
-        try await publishProfile()
-        return try await chute.store.read { try $0.profile(of: $0.device)?.addresses ?? [] }
+        return await chute.ownAddresses
     }
 }

@@ -33,7 +33,6 @@ extension Configuration {
 
     /// Reads the configuration of a home; `nil` where there is none yet.
     package static func load(_ home: Home) throws -> Configuration? {
-        try load(
-            home.configurationFile, userFolder: home.userFolder, stateFolder: home.stateFolder)
+        try LoadedConfiguration(home)?.configuration
     }
 }

@@ -4,7 +4,11 @@ package import ChuteSystem
 package struct Configuration: Hashable, Sendable {
     package var device = Device()
     package var folders: [FolderSettings] = []
+    package var lan = LANSettings()
     package var tcp = TCPSettings()
+    package var webSocket = WebSocketSettings()
+    package var network = NetworkSettings()
+    package var peers: [PeerSettings] = []
     package var store = StoreSettings()
     /// What is known but has no effect, in the order of the file.
     package var notices: [ConfigurationProblem] = []

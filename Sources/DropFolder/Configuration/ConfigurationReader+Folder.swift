@@ -92,7 +92,7 @@ extension ConfigurationReader {
 
     private enum AfterIngestWord: String, CaseIterable { case keep, delete, move }
 
-    private mutating func pattern(_ value: TOMLValue) -> MIMEPattern? {
+    mutating func pattern(_ value: TOMLValue) -> MIMEPattern? {
         guard let text = string(value, for: "accept") else { return nil }
         if let pattern = MIMEPattern(text) { return pattern }
         report(

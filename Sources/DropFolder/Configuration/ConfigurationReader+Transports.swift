@@ -1,62 +1,184 @@
 import ChuteSystem
 
-/// The sections and keys of parts that are not built yet.
-enum LaterKeys {
-    static let network = ["transports", "upload", "download"]
-    static let peer = [
-        "id", "transports", "upload", "download", "accept", "max_size", "max_total",
-    ]
-    static let tcp = ["retry_min", "retry_max", "public", "map_port"]
-    /// An empty list where the keys are not settled either.
-    static let transports: [String: [String]] = [
-        "lan": ["enabled", "mdns", "interfaces", "service_type"],
-        "websocket": [
-            "listen", "path", "connect", "tls_certificate", "tls_key", "trusted_proxies",
-        ],
-        "bluetooth": [], "bucket": [], "folder": [],
-    ]
-}
-
+/// `[transports.…]`.
 extension ConfigurationReader {
     mutating func transports(_ entry: TOMLEntry, into configuration: inout Configuration) {
         for entry in table(entry) {
-            if entry.key == "tcp" {
-                tcp(entry, into: &configuration)
-            } else if let keys = LaterKeys.transports[entry.key] {
-                notBuilt(entry, "[transports.\(entry.key)]", keys: keys)
-            } else {
-                unknown(entry, "transport", among: ["tcp"] + LaterKeys.transports.keys.sorted())
+            switch TransportName(rawValue: entry.key) {
+            case .lan: lan(entry, into: &configuration.lan)
+            case .tcp: tcp(entry, into: &configuration.tcp)
+            case .websocket: webSocket(entry, into: &configuration.webSocket)
+            case .bluetooth, .bucket, .folder:
+                _ = table(entry)
+                notice(entry, "[transports.\(entry.key)] is not built yet and has no effect")
+            case nil:
+                unknown(entry, "transport", among: TransportName.allCases.map(\.rawValue))
             }
         }
     }
 
-    private mutating func tcp(_ entry: TOMLEntry, into configuration: inout Configuration) {
+    private mutating func lan(_ entry: TOMLEntry, into lan: inout LANSettings) {
+        for entry in table(entry) {
+            switch entry.key {
+            case "enabled": if let isOn = boolean(entry) { lan.isEnabled = isOn }
+            case "mdns": if let isOn = boolean(entry) { lan.usesMDNS = isOn }
+            case "interfaces":
+                for value in list(entry) {
+                    guard let name = string(value, for: "interfaces") else { continue }
+                    if Self.isInterface(name) {
+                        lan.interfaces.append(name)
+                    } else {
+                        report(
+                            value.position,
+                            "\"\(name)\" is no interface, expected a name such as \"eth0\", of 1 "
+                                + "to 15 characters")
+                    }
+                }
+            case "service_type":
+                guard let type = string(entry) else { continue }
+                if Self.isServiceType(type) {
+                    lan.serviceType = type
+                } else {
+                    report(
+                        entry,
+                        "\"\(type)\" is no service type, expected \"_name._tcp\" with 1 to 15 "
+                            + "letters, digits and \"-\"")
+                }
+            default:
+                unknown(
+                    entry, "key of [transports.lan]",
+                    among: ["enabled", "mdns", "interfaces", "service_type"])
+            }
+        }
+    }
+
+    /// What the kernel calls an interface (IFNAMSIZ).
+    private static func isInterface(_ name: String) -> Bool {
+        (1...15).contains(name.utf8.count)
+            && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
+    }
+
+    /// The rules of RFC 6335, section 5.1.
+    private static func isServiceType(_ type: String) -> Bool {
+        guard type.hasPrefix("_"), type.hasSuffix("._tcp") else { return false }
+        let name = type.dropFirst().dropLast(5)
+        let letters = name.utf8.filter { $0 != UInt8(ascii: "-") }
+        return (1...15).contains(name.utf8.count) && name.first != "-" && name.last != "-"
+            && !name.contains("--")
+            && letters.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
+                    || (0x61...0x7A).contains($0)
+            } && letters.contains { $0 > 0x39 }
+    }
+
+    private mutating func tcp(_ entry: TOMLEntry, into tcp: inout TCPSettings) {
+        var (least, greatest) = (tcp.retryPauses.lowerBound, tcp.retryPauses.upperBound)
         for entry in table(entry) {
             switch entry.key {
             case "listen":
                 guard let text = string(entry) else { continue }
                 if text.isEmpty {
-                    configuration.tcp.listen = .off
+                    tcp.listen = .off
                 } else if let endpoint = endpoint(text, entry.value) {
-                    configuration.tcp.listen = .at(endpoint)
+                    tcp.listen = .at(endpoint)
                 }
             case "connect":
                 for value in list(entry) {
                     guard let text = string(value, for: "connect"),
-                        let endpoint = endpoint(text, value)
+                        let endpoint = diallable(text, value)
                     else { continue }
-                    if endpoint.port == 0 {
-                        report(value.position, "port 0 cannot be dialled, expected 1 to 65535")
-                    }
-                    configuration.tcp.connect.append(endpoint)
+                    tcp.connect.append(endpoint)
                 }
-            case let key where LaterKeys.tcp.contains(key):
-                notice(entry, "\(key) of [transports.tcp] is not built yet and has no effect")
+            case "retry_min": if let pause = pause(entry) { least = pause }
+            case "retry_max": if let pause = pause(entry) { greatest = pause }
+            case "public":
+                guard let text = string(entry), !text.isEmpty else { continue }
+                tcp.publicAddress = diallable(text, entry.value)
+            case "map_port": if let isOn = boolean(entry) { tcp.mapsPort = isOn }
             default:
                 unknown(
-                    entry, "key of [transports.tcp]", among: ["listen", "connect"] + LaterKeys.tcp)
+                    entry, "key of [transports.tcp]",
+                    among: ["listen", "connect", "retry_min", "retry_max", "public", "map_port"])
             }
         }
+        guard least <= greatest else {
+            report(entry, "retry_min is more than retry_max, expected at most that")
+            return
+        }
+        tcp.retryPauses = least...greatest
+    }
+
+    private mutating func pause(_ entry: TOMLEntry) -> Duration? {
+        guard let text = string(entry) else { return nil }
+        guard let span = TimeSpan.parse(text), (.milliseconds(100)...(.seconds(3600))) ~= span
+        else {
+            report(
+                entry, "\"\(text)\" is no pause, expected \"1 s\" or another one up to an hour")
+            return nil
+        }
+        return span
+    }
+
+    private mutating func webSocket(_ entry: TOMLEntry, into webSocket: inout WebSocketSettings) {
+        for entry in table(entry) {
+            switch entry.key {
+            case "listen":
+                guard let text = string(entry), !text.isEmpty else { continue }
+                webSocket.listen = endpoint(text, entry.value)
+            case "path":
+                guard let path = string(entry) else { continue }
+                if Self.isURLPath(path) {
+                    webSocket.path = path
+                } else {
+                    report(entry, "\"\(path)\" is no path of a URL, expected \"/chute\"")
+                }
+            case "connect":
+                for value in list(entry) {
+                    guard let url = string(value, for: "connect") else { continue }
+                    if WebSocketURL(url) != nil {
+                        webSocket.connect.append(url)
+                    } else {
+                        report(
+                            value.position,
+                            "\"\(url)\" is no address of a WebSocket, expected "
+                                + "\"wss://example.org/chute\"")
+                    }
+                }
+            case "tls_certificate": webSocket.tlsCertificate = optionalPath(entry)
+            case "tls_key": webSocket.tlsKey = optionalPath(entry)
+            case "trusted_proxies":
+                for value in list(entry) {
+                    guard let text = string(value, for: "trusted_proxies") else { continue }
+                    if NetworkPrefix(text) != nil {
+                        webSocket.trustedProxies.append(text)
+                    } else {
+                        report(
+                            value.position,
+                            "\"\(text)\" is no address or network, expected \"127.0.0.1\" or "
+                                + "\"10.0.0.0/8\"")
+                    }
+                }
+            default:
+                unknown(
+                    entry, "key of [transports.websocket]",
+                    among: [
+                        "listen", "path", "connect", "tls_certificate", "tls_key",
+                        "trusted_proxies",
+                    ])
+            }
+        }
+        if (webSocket.tlsCertificate == nil) != (webSocket.tlsKey == nil) {
+            report(entry, "tls_certificate and tls_key go together, expected both or none")
+        }
+    }
+
+    private mutating func optionalPath(_ entry: TOMLEntry) -> BytePath? {
+        entry.value.content == .string("") ? nil : path(entry)
+    }
+
+    private static func isURLPath(_ path: String) -> Bool {
+        path.hasPrefix("/") && path.utf8.count <= 255 && !path.contains("?")
+            && WebSocketURL("ws://localhost\(path)") != nil
     }
 
     private mutating func endpoint(_ text: String, _ value: TOMLValue) -> SocketAddress? {
@@ -67,12 +189,11 @@ extension ConfigurationReader {
         return nil
     }
 
-    /// Notes a section of a later part; its keys, where they are settled, must be right already.
-    mutating func notBuilt(_ entry: TOMLEntry, _ section: String, keys: [String]) {
-        for entry in table(entry) {
-            guard !keys.isEmpty, !keys.contains(entry.key) else { continue }
-            unknown(entry, "key of \(section)", among: keys)
+    private mutating func diallable(_ text: String, _ value: TOMLValue) -> SocketAddress? {
+        guard let endpoint = endpoint(text, value) else { return nil }
+        if endpoint.port == 0 {
+            report(value.position, "port 0 cannot be dialled, expected 1 to 65535")
         }
-        notice(entry, "\(section) is not built yet and has no effect")
+        return endpoint
     }
 }

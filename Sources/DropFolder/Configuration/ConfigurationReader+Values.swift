@@ -59,6 +59,12 @@ extension ConfigurationReader {
         return nil
     }
 
+    mutating func boolean(_ entry: TOMLEntry) -> Bool? {
+        if case .boolean(let isOn) = entry.value.content { return isOn }
+        expected("true or false", for: entry.key, found: entry.value)
+        return nil
+    }
+
     mutating func choice<Word: RawRepresentable & CaseIterable>(
         _ entry: TOMLEntry, _: Word.Type
     ) -> Word? where Word.RawValue == String {

@@ -1,3 +1,4 @@
+import ChuteKit
 package import ChuteSystem
 
 /// Reads `chute.toml` and collects all that is wrong with it.
@@ -15,6 +16,8 @@ package struct ConfigurationReader {
     var roots: [(path: BytePath, what: String, position: TOMLPosition)] = []
     /// Every folder that dropped files are moved to. Several inboxes may share one.
     var moveTargets: [(path: BytePath, position: TOMLPosition)] = []
+    /// Where each peer with rules of its own is named.
+    var peers: [DeviceID: TOMLPosition] = [:]
     /// The collection of every `[[folder]]`, named or by default.
     var collections: [(name: String, position: TOMLPosition)] = []
 
@@ -57,11 +60,8 @@ package struct ConfigurationReader {
                 }
             case "transports": transports(entry, into: &configuration)
             case "store": store(entry, into: &configuration)
-            case "network": notBuilt(entry, "[network]", keys: LaterKeys.network)
-            case "peer":
-                for table in tables(entry) {
-                    notBuilt(entry.with(table), "[[peer]]", keys: LaterKeys.peer)
-                }
+            case "network": network(entry, into: &configuration.network)
+            case "peer": configuration.peers = tables(entry).compactMap { peer($0) }
             default:
                 unknown(
                     entry, "section",
@@ -181,14 +181,5 @@ extension Unicode.Scalar.Properties {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: true
         default: false
         }
-    }
-}
-
-extension TOMLEntry {
-    /// The same key with one of the tables in its list as its value.
-    fileprivate func with(_ entries: [TOMLEntry]) -> TOMLEntry {
-        TOMLEntry(
-            key: key, position: position,
-            value: TOMLValue(position: value.position, content: .table(entries)))
     }
 }

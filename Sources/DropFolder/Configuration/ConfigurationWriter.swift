@@ -88,7 +88,7 @@ package struct ConfigurationWriter: Sendable {
         return quoted(text)
     }
 
-    private static func list(_ texts: [String]) -> String {
+    static func list(_ texts: [String]) -> String {
         "[" + texts.map(quoted).joined(separator: ", ") + "]"
     }
 
@@ -97,16 +97,7 @@ package struct ConfigurationWriter: Sendable {
         var lines = ["[device]", "name = " + quoted(configuration.deviceName)]
         if let key = configuration.device.sharedKey { lines.append("shared_key = " + shown(key)) }
         for folder in configuration.folders { lines += [""] + effective(folder) }
-        lines += ["", "[transports.tcp]"]
-        switch configuration.tcp.listen {
-        case .standard:
-            lines.append(
-                "listen = " + quoted(TCPSettings.standardEndpoint.description)
-                    + "  # or the next port that is free")
-        case .at(let endpoint): lines.append("listen = " + quoted(endpoint.description))
-        case .off: lines.append("listen = \"\"")
-        }
-        lines.append("connect = " + list(configuration.tcp.connect.map(\.description)))
+        lines += network(configuration)
         lines += ["", "[store]"]
         switch configuration.store.retention {
         case .untilDelivered: lines.append("retention = \"delivered\"")
@@ -139,11 +130,11 @@ package struct ConfigurationWriter: Sendable {
     }
 
     /// A path for people: what is not UTF-8 in it is escaped.
-    private static func shown(_ path: BytePath) -> String {
+    static func shown(_ path: BytePath) -> String {
         quoted(path.string ?? path.description)
     }
 
-    private static func size(_ count: UInt64?) -> String {
+    static func size(_ count: UInt64?) -> String {
         guard let count, count > 0 else { return "0" }
         return quoted(ByteCount.exactText(count))
     }

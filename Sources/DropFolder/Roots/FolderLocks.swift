@@ -35,6 +35,9 @@ final class FolderLocks: Sendable {
     /// Lets go of a folder that went away: it can be unmounted, and others may have it.
     func release(_ root: Int64) { states.withLock { $0[root] = nil } }
 
+    /// Lets go of all of them.
+    func releaseAll() { states.withLock { $0 = [:] } }
+
     /// As `release`, but still knows where another agent had the folder.
     func letGo(_ root: Int64) {
         states.withLock { states in

@@ -21,6 +21,9 @@ package struct StatusReader: Sendable {
             let state = known ?? (live == nil ? "stopped" : "unknown")
             report.folders.append(try folder(settings, state, members, snapshot, live))
         }
+        report.transports =
+            live?["transports"]?.array?.compactMap(TransportStatus.init)
+            ?? TransportStatus.all(configuration, nil)
         report.transfers = try transfers(live, snapshot, members)
         report.notes = (live?["notes"]?.array ?? []).compactMap(\.string)
         report.removedBy = try removers(snapshot, live)

@@ -12,6 +12,7 @@ extension StatusReport {
             "running": .boolean(running),
             "space": .text(space),
             "peers": .array(peers.map(\.json)),
+            "transports": .array(transports.map(\.json)),
             "folders": .array(folders.map(\.json)),
             "transfers": .array(transfers.map(\.json)),
         ])

@@ -9,6 +9,7 @@ package struct StatusReport: Hashable, Sendable {
     /// The space's id; `nil` while this device is alone.
     package var space: String?
     package var peers: [Peer] = []
+    package var transports: [TransportStatus] = []
     package var folders: [FolderState] = []
     package var transfers: [Transfer] = []
     /// What waits and for what, in sentences; shown, not part of the JSON.

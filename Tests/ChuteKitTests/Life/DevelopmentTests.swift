@@ -45,7 +45,7 @@ struct DevelopmentTests {
                 #expect(
                     log.all.contains { $0.hasPrefix("warning:") && $0.contains("NO SECURITY") })
                 try await chute.startSync()
-                guard case .listening(let address)? = await chute.listenState else {
+                guard case .running(let address?)? = await chute.transportStates["tcp"] else {
                     throw NeverHappened(what: "listening")
                 }
                 let own = try #require(SocketAddress(address))
@@ -59,7 +59,7 @@ struct DevelopmentTests {
         try await withTemporaryDirectory { folder in
             let one = try await open(folder.appending("a"))
             try await one.startSync()
-            guard case .listening(let address)? = await one.listenState else {
+            guard case .running(let address?)? = await one.transportStates["tcp"] else {
                 throw NeverHappened(what: "listening")
             }
             let dials = Chute.Network(listen: nil, isPortFixed: true, connect: [address])
@@ -80,10 +80,11 @@ struct DevelopmentTests {
     }
 
     @Test func `what is dialled and who is let in is looked at by its number`() async throws {
-        let transport = TCPTransport(isLocalOnly: true)
-        #expect(transport.mayDial("127.0.0.1:1"))
-        #expect(!transport.mayDial("10.0.0.1:1"))
-        #expect(TCPTransport().mayDial("10.0.0.1:1"))
+        var transport = TCPTransport()
+        #expect(transport.canDial("10.0.0.1:1"))
+        try transport.stayLocal()
+        #expect(transport.canDial("127.0.0.1:1"))
+        #expect(!transport.canDial("10.0.0.1:1"))
         // An own address beyond loopback is the nearest that is not of this link.
         guard let own = Socket.interfaceAddresses().first(where: { !$0.isOfThisLink }) else {
             return

@@ -16,7 +16,7 @@ struct PeersTests {
     }
 
     private func address(of chute: Chute) async throws -> String {
-        guard case .listening(let address)? = await chute.listenState else {
+        guard case .running(let address?)? = await chute.transportStates["tcp"] else {
             throw NeverHappened(what: "listening")
         }
         return address

@@ -7,16 +7,12 @@ import Testing
 /// Starting and stopping replication, and ending an engine.
 @Suite(.timeLimit(.minutes(2)))
 struct SyncTests {
-    private static let loopback = Chute.Network(
-        listen: "127.0.0.1:0", isPortFixed: true, connect: [])
-
     private func open(
         _ directory: BytePath, connect: [String] = [], diagnostics: Diagnostics = .none
     ) async throws -> Chute {
-        var network = Self.loopback
-        network.connect = connect
         return try await Chute.open(
-            identity: .sharedKey(.test()), persistenceDirectory: directory, network: network,
+            identity: .sharedKey(.test()), persistenceDirectory: directory,
+            network: .init(listen: "127.0.0.1:0", connect: connect),
             diagnostics: diagnostics)
     }
 
@@ -49,12 +45,12 @@ struct SyncTests {
             #expect(!chute.isSyncActive)
             try await chute.startSync()
             #expect(chute.isSyncActive)
-            guard case .listening(let address)? = await chute.listenState else {
+            guard case .running(let address?)? = await chute.transportStates["tcp"] else {
                 throw NeverHappened(what: "listening")
             }
             await chute.stopSync()
             #expect(!chute.isSyncActive)
-            #expect(await chute.listenState == nil)
+            #expect(await chute.transportStates.isEmpty)
             #expect(await chute.dialledAddresses.isEmpty)
             let target = try #require(SocketAddress(address))
             await #expect(throws: SystemError.self) { _ = try await Socket.connect(to: target) }
@@ -69,7 +65,7 @@ struct SyncTests {
                 identity: .sharedKey(.test()), persistenceDirectory: folder.appending("a"),
                 network: .init(listen: address, isPortFixed: true, connect: []))
             try await chute.startSync()
-            guard case .waiting? = await chute.listenState else {
+            guard case .waiting? = await chute.transportStates["tcp"] else {
                 throw NeverHappened(what: "waiting")
             }
             try await chute.close()
@@ -80,7 +76,7 @@ struct SyncTests {
     @Test func `two engines find each other again after every stop of either`() async throws {
         try await withEngine { one, folder in
             try await one.startSync()
-            guard case .listening(let address)? = await one.listenState else {
+            guard case .running(let address?)? = await one.transportStates["tcp"] else {
                 throw NeverHappened(what: "listening")
             }
             let two = try await Chute.open(
@@ -271,7 +267,7 @@ struct SyncTests {
             #expect(await chute.stalledFetches().isEmpty)
             #expect(chute.transfers().isEmpty)
             #expect(await chute.keepers(of: [], among: [chute.device]).isEmpty)
-            #expect(await chute.listenState == nil)
+            #expect(await chute.transportStates.isEmpty)
             #expect(await chute.removedBy.isEmpty)
         }
     }

@@ -12,10 +12,28 @@ struct SessionDecisionTests {
         (one, two) = (ids[0], ids[1])
     }
 
-    private func entry(_ number: UInt64, by dialer: DeviceID, instance: UInt64 = 1)
-        -> SessionRegistry.Entry
-    {
-        .init(number: number, dialer: dialer, instance: instance)
+    private func entry(
+        _ number: UInt64, by dialer: DeviceID, instance: UInt64 = 1, rank: Int = 1
+    ) -> SessionRegistry.Entry {
+        .init(number: number, dialer: dialer, instance: instance, rank: rank)
+    }
+
+    @Test(arguments: [false, true])
+    func `both ends keep the connection of the better transport`(_ isReversed: Bool) {
+        for (own, peer) in [(one, two), (two, one)] {
+            var registry = SessionRegistry()
+            // The lesser one opened the worse.
+            var entries = [entry(1, by: one, rank: 2), entry(2, by: two, rank: 0)]
+            if isReversed { entries.reverse() }
+            for entry in entries {
+                switch registry.judge(entry, for: peer, own: own) {
+                case .keep, .replace: registry.add(entry, for: peer)
+                case .refuse(let number): #expect(number == 2)
+                case .askFirst: Issue.record("they are of one start")
+                }
+            }
+            #expect(registry.entries[peer]?.rank == 0)
+        }
     }
 
     @Test(arguments: [false, true])
@@ -48,12 +66,14 @@ struct SessionDecisionTests {
     }
 
     @Test func `pauses grow to the greatest and start over after success`() {
-        var schedule = RetrySchedule(greatest: .seconds(60))
+        var schedule = RetrySchedule(.seconds(1)...(.seconds(60)))
         #expect(schedule.next(random: 0) == .milliseconds(20))
         #expect(schedule.next(random: 0) == .milliseconds(50))
         #expect(schedule.next(random: 0) == .milliseconds(100))
-        #expect(schedule.next(random: 0) == .milliseconds(100))
-        #expect(schedule.next(random: 0.5) == .milliseconds(300))
+        #expect(schedule.next(random: 0) == .milliseconds(200))
+        #expect(schedule.next(random: 0) == .milliseconds(400))
+        #expect(schedule.next(random: 0) == .milliseconds(500))
+        #expect(schedule.next(random: 0.5) == .milliseconds(1500))
         for _ in 0..<1000 {
             let pause = schedule.next(random: 0.999)
             #expect(pause <= .seconds(60) && pause > .zero)

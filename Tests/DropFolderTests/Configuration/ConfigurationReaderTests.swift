@@ -1,3 +1,4 @@
+import ChuteKit
 import ChuteSystem
 import DropFolder
 import Testing
@@ -137,7 +138,23 @@ struct ConfigurationReaderTests {
         "[transports.tcp]\nlisten = \"4040\"", "[transports.tcp]\nlisten = \"::1:4040\"",
         "[transports.tcp]\nconnect = [\"pi:0\"]", "[transports.tcp]\nconnect = [\"pi:70000\"]",
         "[transports.lan]\nmdsn = true", "[transports.pigeon]\n", "[store]\nretention = \"long\"",
-        "[network]\nupload = 1\ndonwload = 2", "name = \"x\"",
+        "[network]\nupload = \"1 MB/s\"\ndonwload = \"2 MB/s\"", "name = \"x\"",
+        "[network]\nupload = 1", "[network]\nupload = \"10 MB\"",
+        "[network]\nupload = \"999 B/s\"", "[network]\ntransports = [\"pigeon\"]",
+        "[transports.lan]\nenabled = \"yes\"", "[transports.lan]\ninterfaces = [\"a/b\"]",
+        "[transports.lan]\nservice_type = \"_chute._udp\"",
+        "[transports.lan]\nservice_type = \"_a--b._tcp\"",
+        "[transports.lan]\nservice_type = \"_sixteen-letters1._tcp\"",
+        "[transports.tcp]\nretry_min = \"2 min\"", "[transports.tcp]\nretry_max = \"2 h\"",
+        "[transports.tcp]\nretry_min = \"0 s\"", "[transports.tcp]\npublic = \"here\"",
+        "[transports.tcp]\nmap_port = 4040",
+        "[transports.websocket]\nconnect = [\"https://a/\"]",
+        "[transports.websocket]\nconnect = [\"wss://a b/\"]",
+        "[transports.websocket]\nconnect = [\"wss:///chute\"]",
+        "[transports.websocket]\npath = \"chute\"", "[transports.websocket]\nlisten = \"80\"",
+        "[transports.websocket]\ntls_key = \"k.pem\"",
+        "[transports.websocket]\ntrusted_proxies = [\"10.0.0.0/33\"]",
+        "[[peer]]\nupload = \"1 MB/s\"", "[[peer]]\nid = \"x\"",
     ])
     func `a wrong value is one problem`(text: String) {
         #expect(problems(text).count == 1)
@@ -146,17 +163,79 @@ struct ConfigurationReaderTests {
     @Test func `parts that are not built yet are known and noted`() throws {
         let configuration = try read(
             """
-            [transports.lan]
-            mdns = true
             [transports.bluetooth]
             power = 3
-            [transports.tcp]
-            retry_min = "1 s"
-            [[peer]]
-            id = "x"
+            [network]
+            transports = ["tcp", "bucket"]
             """)
-        #expect(configuration.notices.map(\.position.line) == [1, 3, 6, 7])
+        #expect(configuration.notices.map(\.position.line) == [1, 4])
         #expect(configuration.notices.allSatisfy { $0.message.contains("not built yet") })
+        #expect(configuration.network.transports == [.tcp, .bucket])
+    }
+
+    @Test func `the keys of the network are read`() throws {
+        let id = try #require(DeviceID(String(repeating: "A", count: 52)))
+        let configuration = try read(
+            """
+            [transports.lan]
+            enabled = false
+            mdns = false
+            interfaces = ["eth0", "awdl0"]
+            service_type = "_my-photos2._tcp"
+            [transports.tcp]
+            listen = "0.0.0.0:1"
+            retry_min = "500 ms"
+            retry_max = "5 min"
+            public = "home.example.org:4040"
+            map_port = false
+            [transports.websocket]
+            listen = "127.0.0.1:8080"
+            path = "/a/b"
+            connect = ["ws://pi:8080/chute", "wss://example.org"]
+            tls_certificate = "c.pem"
+            tls_key = "/k.pem"
+            trusted_proxies = ["127.0.0.1", "fd00::/8"]
+            [network]
+            upload = "80 Mbit/s"
+            download = "1.5 MB/s"
+            limit_lan = true
+            [[peer]]
+            id = "\(id)"
+            transports = ["lan"]
+            upload = "0 B/s"
+            accept = ["image/*"]
+            max_size = 5
+            max_total = "1 kB"
+            """)
+        var lan = LANSettings()
+        (lan.isEnabled, lan.usesMDNS) = (false, false)
+        (lan.interfaces, lan.serviceType) = (["eth0", "awdl0"], "_my-photos2._tcp")
+        #expect(configuration.lan == lan)
+        #expect(configuration.tcp.retryPauses == .milliseconds(500)...(.seconds(300)))
+        #expect(configuration.tcp.publicAddress?.description == "home.example.org:4040")
+        #expect(!configuration.tcp.mapsPort)
+        #expect(configuration.webSocket.listen?.port == 8080)
+        #expect(configuration.webSocket.path == "/a/b")
+        #expect(configuration.webSocket.connect.count == 2)
+        #expect(configuration.webSocket.tlsKey == "/k.pem")
+        #expect(configuration.webSocket.trustedProxies.count == 2)
+        #expect(configuration.network.limits.upload == 10_000_000)
+        #expect(configuration.network.limits.download == 1_500_000)
+        #expect(configuration.network.limitsLAN)
+        var peer = PeerSettings(id: id)
+        (peer.transports, peer.maxSize, peer.maxTotal) = ([.lan], 5, 1000)
+        peer.accept = [try #require(MIMEPattern("image/*"))]
+        #expect(configuration.peers == [peer])
+        let again = try read(ConfigurationWriter.effective(configuration))
+        #expect(again.network == configuration.network && again.peers == configuration.peers)
+        #expect(again.lan == lan && again.webSocket == configuration.webSocket)
+        #expect(again.tcp == configuration.tcp)
+    }
+
+    @Test func `one peer has one block`() throws {
+        let id = try #require(DeviceID(String(repeating: "A", count: 52)))
+        let block = "[[peer]]\nid = \"\(id)\"\n"
+        #expect(problems(block + block).count == 1)
     }
 
     @Test func `without a known home folder only paths that need one are wrong`() {

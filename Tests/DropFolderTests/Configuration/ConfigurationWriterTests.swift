@@ -40,6 +40,7 @@ struct ConfigurationWriterTests {
                 }
                 let isSetting =
                     line.hasPrefix("# ") && line.contains(" = ") && !isExample
+                    && line.dropFirst(2).first != " "
                     && line.dropFirst(2).prefix { $0 != " " }.allSatisfy {
                         $0.isLowercase || $0 == "_"
                     }

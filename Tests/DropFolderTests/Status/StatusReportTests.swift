@@ -10,6 +10,9 @@ struct StatusReportTests {
                 id: "P", name: "pi", role: "member", connected: true, transport: "tcp",
                 address: "10.0.0.2:4040", lastSeen: Timestamp(seconds: 1_700_000_000))
         ]
+        report.transports = [
+            TransportStatus(name: .bucket, state: .notBuilt, detail: "")
+        ]
         var folder = StatusReport.FolderState(
             collection: "pics", inbox: "/in", outbox: nil, state: "running")
         folder.shared = 3
@@ -43,6 +46,13 @@ struct StatusReportTests {
                       "transport": "tcp",
                       "address": "10.0.0.2:4040",
                       "lastSeen": "2023-11-14T22:13:20Z"
+                    }
+                  ],
+                  "transports": [
+                    {
+                      "name": "bucket",
+                      "state": "not-built",
+                      "detail": ""
                     }
                   ],
                   "folders": [

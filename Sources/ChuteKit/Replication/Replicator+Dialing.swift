@@ -1,0 +1,143 @@
+import ChuteSystem
+
+/// Keeping a connection to each address that is wanted.
+extension Replicator {
+    /// Keeps a connection to an address from now on; asking twice is asking once.
+    func dial(_ address: String) {
+        book.asked.insert(address)
+        dialAll()
+    }
+
+    /// Begins to dial whatever is wanted and can be dialled, where nobody does so yet.
+    func dialAll() {
+        for address in book.all
+        where !dialing.contains(address) && transport(for: address) != nil {
+            dialing.insert(address)
+            arrivals.post(.dial(address))
+        }
+    }
+
+    /// The transport by which an address is dialled; `nil` where none can.
+    func transport(for address: String) -> (any StreamTransport)? {
+        network.transports.first { $0.canDial(address) }
+    }
+
+    /// Has everybody who pauses try again, without a pause that has grown.
+    func dialAtOnce() {
+        dialCalls += 1
+        dialNow.fire(.members)
+    }
+
+    func keepConnected(to address: String) async {
+        var schedule = RetrySchedule()
+        var hasSaid = false
+        while !Task.isCancelled, book.wants(address), let transport = transport(for: address) {
+            schedule.pauses = transport.retryPauses
+            await waitWhileConnected(to: address, by: transport)
+            guard !Task.isCancelled, book.wants(address) else { break }
+            let (start, calls) = (ContinuousClock.now, dialCalls)
+            var device: DeviceID?
+            do {
+                let stream = try await connect(to: address, by: transport)
+                device = try await converse(stream, side: .dialed, address: address)
+                hasSaid = false
+            } catch {
+                let words = "no connection to \(address): \(error)"
+                // Once until it holds: who asked for this address wants to know. A goodbye is told
+                // by `noteEnd`.
+                if book.isInsisted(on: address), !hasSaid, !Task.isCancelled,
+                    !(error is SessionEnd)
+                {
+                    context.diagnostics.notice("\(words); it is tried again and again")
+                    hasSaid = true
+                } else {
+                    context.diagnostics.debug(words)
+                }
+            }
+            await waitWhileConnected(to: address, by: transport)
+            // Two ends that let each other in and end at once, again and again, are no success.
+            if device != nil, ContinuousClock.now - start >= Self.longEnough { schedule.reset() }
+            guard book.wants(address) else { break }
+            if dialCalls != calls { schedule.reset() }
+            let pause = schedule.next(random: Double.random(in: 0..<1))
+            if await isWoken(within: pause) { schedule.reset() }
+        }
+        dialing.remove(address)
+        book.answered[address] = nil
+    }
+
+    /// While the device that is at an address is connected by a transport that is as good, nobody
+    /// dials it.
+    private func waitWhileConnected(to address: String, by transport: any StreamTransport) async {
+        guard isReached(address, by: transport) else { return }
+        for await _ in context.presence.updates(of: .members) {
+            if !isReached(address, by: transport) { return }
+        }
+    }
+
+    private func isReached(_ address: String, by transport: any StreamTransport) -> Bool {
+        guard book.wants(address), let device = book.device(at: address) else { return false }
+        return isConnected(device, byRank: transport.rank)
+    }
+
+    /// Whether there is a connection that is as good as one of that rank would be.
+    func isConnected(_ device: DeviceID, byRank rank: Int) -> Bool {
+        registry.entries[device].map { $0.rank <= rank } ?? false
+    }
+
+    /// Connects. Gives up where something happens for which a new attempt is better: what was sent
+    /// into a network that was not there is sent again only after a while.
+    private func connect(
+        to address: String, by transport: any StreamTransport
+    ) async throws -> ConnectedStream {
+        // A stream cannot go through a group itself, its descriptor can.
+        let connected = try await withThrowingTaskGroup(
+            of: (raw: Int32, address: String)?.self
+        ) { group in
+            group.addTask {
+                let stream = try await transport.connect(to: address)
+                let address = stream.address
+                return (stream.descriptor.release(), address)
+            }
+            group.addTask { [dialNow] in
+                await Self.isCalled(dialNow)
+                return nil
+            }
+            let first = try await group.next() ?? nil
+            group.cancelAll()
+            if let first { return first }
+            while let late = await group.nextResult() {
+                if case .success(let stream?) = late { return stream }
+            }
+            throw ChuteError(
+                .unreachable, "the network changed while it was dialled", isTransient: true)
+        }
+        return ConnectedStream(
+            owning: connected.raw, address: connected.address, transport: transport.name)
+    }
+
+    /// Returns when those who pause are to try again, or once it is cancelled.
+    private static func isCalled(_ dialNow: ChangeSignal) async {
+        var isFirst = true  // says that it listens, and no more
+        for await _ in dialNow.updates(of: .members) {
+            if !isFirst { return }
+            isFirst = false
+        }
+    }
+
+    /// Pauses; `true` where something happened meanwhile for which to try at once.
+    private func isWoken(within pause: Duration) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask { [dialNow] in
+                await Self.isCalled(dialNow)
+                return true
+            }
+            group.addTask {
+                do { try await Task.pause(for: pause) } catch { return false }
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import ChuteSystem
+
+/// What a running transport tells its engine, and asks it. Any task may.
+public struct TransportHost: Sendable {
+    /// What a transport says.
+    enum Report: Sendable {
+        case state(TransportState)
+        case announced([String])
+        case found([FoundPeer])
+        case accepted(descriptor: Int32, address: String)
+    }
+
+    /// Which transport this is for.
+    let transport: String
+    /// Told what a person may want to know.
+    public let diagnostics: Diagnostics
+    let tell: @Sendable (Report) -> Void
+    let makeDiscoveries: @Sendable () -> AsyncStream<Discovery?>
+    let network: NetworkChanges
+
+    /// Says how the transport is from now on.
+    public func report(_ state: TransportState) { tell(.state(state)) }
+
+    /// Says where others can dial this device by the transport from now on, in the place of what
+    /// was said before. Members are told, and tickets say it.
+    public func announce(_ addresses: [String]) { tell(.announced(addresses)) }
+
+    /// Says who was found, in the place of what was said before. Each is dialled for as long as it
+    /// is said, unless it is connected by a transport of the same or a lesser rank.
+    public func found(_ peers: [FoundPeer]) { tell(.found(peers)) }
+
+    /// Hands a connection over that others made.
+    public func accept(_ stream: consuming ConnectedStream) {
+        let address = stream.address
+        tell(.accepted(descriptor: stream.descriptor.release(), address: address))
+    }
+
+    /// By what members recognise each other, now and after each change; `nil` while this device
+    /// shares with nobody.
+    public func discoveries() -> AsyncStream<Discovery?> { makeDiscoveries() }
+
+    /// One element now, and one soon after this host's interfaces or addresses changed, many
+    /// changes being one.
+    public func networkChanges() -> AsyncStream<Void> { network.updates() }
+}
