@@ -7,6 +7,18 @@ package struct MDNSHost: Sendable {
     package let network: NetworkNamespaces.Host
     /// Of this host alone, for its sockets.
     private let folder: BytePath
+    private let settings: DaemonSettings
+
+    /// What the configuration of the daemons has more, line by line.
+    package struct DaemonSettings: Sendable {
+        let server: String
+        let publish: String
+
+        package init(server: String = "", publish: String = "") {
+            self.server = server
+            self.publish = publish
+        }
+    }
 
     /// Whether the programs are installed.
     package static let areAvailable: Bool =
@@ -15,7 +27,8 @@ package struct MDNSHost: Sendable {
 
     /// Calls `body` with `count` hosts on one switch on which no daemon runs yet.
     package static func with<Result>(
-        _ count: Int, _ body: ([MDNSHost]) async throws -> Result
+        _ count: Int, _ settings: DaemonSettings = DaemonSettings(),
+        _ body: ([MDNSHost]) async throws -> Result
     ) async throws -> Result {
         try await NetworkNamespaces.with(count) { networks in
             try await withTemporaryDirectory { top in
@@ -24,7 +37,10 @@ package struct MDNSHost: Sendable {
                     let name = BytePath(network.namespace)
                     try Folder(at: top).makeFolder(name)
                     _ = top.appending(name).withCString { chmod($0, 0o755) }
-                    return MDNSHost(network: network, folder: top.appending(name))
+                    let host = MDNSHost(
+                        network: network, folder: top.appending(name), settings: settings)
+                    try host.writeConfigurations()
+                    return host
                 }
                 return try await body(hosts)
             }
@@ -55,8 +71,12 @@ package struct MDNSHost: Sendable {
         return result
     }
 
-    func startBus() throws -> RunningProgram {
+    private func writeConfigurations() throws {
         try SampleFiles.write(Array(busConfiguration.utf8), to: folder.appending("bus.conf"))
+        try SampleFiles.write(Array(daemonConfiguration.utf8), to: folder.appending("avahi.conf"))
+    }
+
+    func startBus() throws -> RunningProgram {
         _ = socket.withCString { unlink($0) }
         return try start([
             "/usr/bin/dbus-daemon", "--nofork", "--nopidfile", "--nosyslog",
@@ -68,7 +88,6 @@ package struct MDNSHost: Sendable {
 
     /// Starts the daemon with a `/run` of its own.
     func startAvahi() throws -> RunningProgram {
-        try SampleFiles.write(Array(daemonConfiguration.utf8), to: folder.appending("avahi.conf"))
         return try start([
             "/usr/bin/unshare", "--mount", "/bin/sh", "-c",
             "mount --make-rprivate / && mount -t tmpfs tmpfs /run && exec \"$@\"", "sh",
@@ -110,7 +129,9 @@ package struct MDNSHost: Sendable {
         use-ipv4=yes
         use-ipv6=yes
         ratelimit-interval-usec=0
+        \(settings.server)
         [publish]
+        \(settings.publish)
         publish-workstation=no
         publish-hinfo=no
         [rlimits]

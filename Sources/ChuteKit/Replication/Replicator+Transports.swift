@@ -139,7 +139,7 @@ extension SessionContext {
         }
         let own = store.device
         return Discovery(
-            key: key, device: own,
+            key: key, isOpen: sharedKey != nil, device: own,
             members: Set(membership.members.filter { $0 != own && membership.mayTalk(own, $0) }))
     }
 }

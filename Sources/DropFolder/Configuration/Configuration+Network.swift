@@ -17,14 +17,22 @@ extension Configuration {
     private func transport(_ name: TransportName) -> (any StreamTransport)? {
         switch name {
         case .tcp: tcp.transport
+        case .lan: lan.isEnabled ? lan.transport : nil
         case .websocket: webSocket.transport
-        case .lan, .bluetooth, .bucket, .folder: nil
+        case .bluetooth, .bucket, .folder: nil
         }
     }
 }
 
 extension RateLimits {
     fileprivate var rates: Chute.Network.Rates { .init(upload: upload, download: download) }
+}
+
+extension LANSettings {
+    fileprivate var transport: LANTransport {
+        LANTransport(
+            isMDNSEnabled: usesMDNS, interfaces: interfaces, serviceType: serviceType)
+    }
 }
 
 extension TCPSettings {
@@ -43,10 +51,9 @@ extension TCPSettings {
 }
 
 extension WebSocketSettings {
-    /// `nil` where it neither listens nor dials.
-    fileprivate var transport: WebSocketTransport? {
-        guard listen != nil || !connect.isEmpty else { return nil }
-        return WebSocketTransport(
+    /// Where nothing is set, what members publish is dialled all the same.
+    fileprivate var transport: WebSocketTransport {
+        WebSocketTransport(
             listen: listen?.description, path: path, connect: connect,
             tlsCertificate: tlsCertificate, tlsKey: tlsKey, trustedProxies: trustedProxies)
     }

@@ -16,21 +16,23 @@ struct LANHomes: Sendable {
     let hosts: [MDNSHost]
     let homes: [AgentHome]
 
-    /// Calls `body` with one home on each host, in the space of its number, set up with these lines
-    /// in `[transports.lan]`.
+    /// Calls `body` with one home on each host, in the space of its number, on that interface or
+    /// all.
     static func with(
-        _ hosts: [MDNSHost], spaces: [Int]? = nil, settings: String = "",
+        _ hosts: [MDNSHost], spaces: [Int]? = nil, interfaces: String? = nil,
         _ body: (LANHomes) async throws -> Void
     ) async throws {
         try await withAgentFolder { folder in
+            try TestUser.withAccount.own(folder)
             var homes: [AgentHome] = []
             for (index, host) in hosts.enumerated() {
                 let name = ["ada", "bob", "cyd", "dan"][index]
-                var home = try AgentHome(name, in: folder, network: host.network)
-                home.variables = host.variables
+                let home = try AgentHome(name, in: folder, on: host)
                 let key = folder.appending("space\(spaces?[index] ?? 0).key")
                 try await home.setUp("--listen", "", "--shared-key", key)
-                try home.append("[transports.lan]\n\(settings)\n")
+                if let interfaces {
+                    try home.edit("# interfaces = []", "interfaces = [\"\(interfaces)\"]")
+                }
                 homes.append(home)
             }
             try await body(LANHomes(hosts: hosts, homes: homes))
@@ -79,10 +81,9 @@ struct LANHomes: Sendable {
 }
 
 extension AgentHome {
-    /// Adds lines to the end of the configuration.
-    func append(_ lines: String) throws {
-        let file = try FileDescriptor.open(path.appending("chute.toml"), FileDescriptor.readWrite)
-        let size = try file.status().size
-        try file.write(Array(("\n" + lines).utf8), at: size)
+    /// Names a home on a host whose D-Bus its agent may use.
+    init(_ name: String, in folder: BytePath, on host: MDNSHost) throws {
+        try self.init(name, in: folder, user: .withAccount, network: host.network)
+        variables = host.variables
     }
 }

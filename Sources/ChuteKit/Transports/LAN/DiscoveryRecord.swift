@@ -52,13 +52,23 @@ struct DiscoveryRecord: Hashable, Sendable {
         ]
     }
 
-    /// Which of the other members it is of; `nil` for this device, for a device that is no
-    /// member, and for another space.
-    func member(of discovery: Discovery) -> DeviceID? {
-        guard SecretBytes.equal(space, discovery.mark(of: nil, nonce)) else { return nil }
-        return discovery.members.first {
-            SecretBytes.equal(device, discovery.mark(of: $0, nonce))
+    /// Whose it is, as far as that matters.
+    enum Origin: Hashable, Sendable {
+        case member(DeviceID)
+        /// Somebody who has the key of an open space, and whom this device has not heard of.
+        case newcomer
+        /// This device, a device that is no member, or another space.
+        case nobody
+    }
+
+    func origin(in discovery: Discovery) -> Origin {
+        guard SecretBytes.equal(space, discovery.mark(of: nil, nonce)) else { return .nobody }
+        func isOf(_ other: DeviceID) -> Bool {
+            SecretBytes.equal(device, discovery.mark(of: other, nonce))
         }
+        if isOf(discovery.device) { return .nobody }
+        if let member = discovery.members.first(where: isOf) { return .member(member) }
+        return discovery.isOpen ? .newcomer : .nobody
     }
 }
 

@@ -1,19 +1,20 @@
 /// Remembers who was recognised by which record, so that each is looked at once.
 struct LANRecogniser {
     private var discovery: Discovery?
-    /// With those of whom nobody was recognised.
-    private var known: [[[UInt8]]: DeviceID?] = [:]
+    private var known: [[[UInt8]]: DiscoveryRecord.Origin] = [:]
 
-    /// The member that `text` is a record of.
-    mutating func member(_ text: [[UInt8]], of discovery: Discovery) -> DeviceID? {
+    /// Whose record `text` is.
+    mutating func origin(
+        of text: [[UInt8]], in discovery: Discovery
+    ) -> DiscoveryRecord.Origin {
         if self.discovery != discovery {
             self.discovery = discovery
             known = [:]
         }
-        if let device = known[text] { return device }
-        let device = DiscoveryRecord(text: text)?.member(of: discovery)
-        known[text] = .some(device)
-        return device
+        if let origin = known[text] { return origin }
+        let origin = DiscoveryRecord(text: text)?.origin(in: discovery) ?? .nobody
+        known[text] = origin
+        return origin
     }
 
     /// Forgets what is not to be seen any more.

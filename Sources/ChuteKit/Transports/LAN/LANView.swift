@@ -65,10 +65,13 @@ struct LANView {
     func found(by recogniser: inout LANRecogniser) -> [FoundPeer] {
         guard looksForOthers, let sharing else { return [] }
         let peers = multicast.sightings.compactMap { sighting -> FoundPeer? in
-            guard transport.reaches(sighting.address),
-                let device = recogniser.member(sighting.text, of: sharing)
-            else { return nil }
-            return FoundPeer(address: LANAddress.text(sighting.address), device: device)
+            guard transport.reaches(sighting.address) else { return nil }
+            let address = LANAddress.text(sighting.address)
+            switch recogniser.origin(of: sighting.text, in: sharing) {
+            case .member(let device): return FoundPeer(address: address, device: device)
+            case .newcomer: return FoundPeer(address: address, device: nil)
+            case .nobody: return nil
+            }
         }
         recogniser.keepOnly(multicast.sightings.lazy.map(\.text))
         return Set(peers).sorted { $0.address < $1.address }

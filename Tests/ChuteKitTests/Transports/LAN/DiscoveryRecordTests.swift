@@ -9,9 +9,12 @@ struct DiscoveryRecordTests {
     private static let camera = DeviceID(Digest(hashing: Array("camera".utf8)))
 
     private static func discovery(
-        _ device: DeviceID, _ members: Set<DeviceID>, key: UInt8 = 1
+        _ device: DeviceID, _ members: Set<DeviceID>, key: UInt8 = 1,
+        isOpen: Bool = false
     ) -> Discovery {
-        Discovery(key: [UInt8](repeating: key, count: 32), device: device, members: members)
+        Discovery(
+            key: [UInt8](repeating: key, count: 32), isOpen: isOpen, device: device,
+            members: members)
     }
 
     private static func record(
@@ -24,22 +27,33 @@ struct DiscoveryRecordTests {
         let record = Self.record(of: Self.discovery(Self.laptop, [Self.pi, Self.camera]))
         let read = try #require(DiscoveryRecord(text: record.text))
         #expect(
-            read.member(of: Self.discovery(Self.pi, [Self.laptop, Self.camera])) == Self.laptop)
+            read.origin(in: Self.discovery(Self.pi, [Self.laptop, Self.camera]))
+                == .member(Self.laptop))
     }
 
     @Test func `a device does not take itself for another`() {
         let own = Self.discovery(Self.laptop, [Self.pi])
-        #expect(Self.record(of: own).member(of: own) == nil)
+        #expect(Self.record(of: own).origin(in: own) == .nobody)
     }
 
     @Test func `a device of another space is nobody, also where it is known from there`() {
         let record = Self.record(of: Self.discovery(Self.laptop, [Self.pi], key: 2))
-        #expect(record.member(of: Self.discovery(Self.pi, [Self.laptop], key: 1)) == nil)
+        #expect(record.origin(in: Self.discovery(Self.pi, [Self.laptop], key: 1)) == .nobody)
     }
 
     @Test func `who is no member any more is nobody`() {
         let record = Self.record(of: Self.discovery(Self.camera, [Self.pi]))
-        #expect(record.member(of: Self.discovery(Self.pi, [Self.laptop])) == nil)
+        #expect(record.origin(in: Self.discovery(Self.pi, [Self.laptop])) == .nobody)
+    }
+
+    @Test func `where everybody who has the key is a member, one not heard of yet is recognised`() {
+        let record = Self.record(of: Self.discovery(Self.camera, []))
+        let open = Self.discovery(Self.pi, [Self.laptop], isOpen: true)
+        #expect(record.origin(in: open) == .newcomer)
+        #expect(
+            record.origin(in: Self.discovery(Self.pi, [], key: 2, isOpen: true)) == .nobody)
+        let own = Self.discovery(Self.camera, [], isOpen: true)
+        #expect(record.origin(in: own) == .nobody)
     }
 
     @Test func `no start of a device looks like another one, and no member like another member`()
@@ -91,10 +105,12 @@ struct DiscoveryRecordTests {
         let text = Self.record(of: Self.discovery(Self.laptop, [Self.pi])).text
         var recogniser = LANRecogniser()
         let before = Self.discovery(Self.pi, [Self.camera])
-        #expect(recogniser.member(text, of: before) == nil)
-        #expect(recogniser.member(text, of: before) == nil)
-        #expect(recogniser.member(text, of: Self.discovery(Self.pi, [Self.laptop])) == Self.laptop)
+        #expect(recogniser.origin(of: text, in: before) == .nobody)
+        #expect(recogniser.origin(of: text, in: before) == .nobody)
+        #expect(
+            recogniser.origin(of: text, in: Self.discovery(Self.pi, [Self.laptop]))
+                == .member(Self.laptop))
         recogniser.keepOnly([])
-        #expect(recogniser.member(text, of: before) == nil)
+        #expect(recogniser.origin(of: text, in: before) == .nobody)
     }
 }

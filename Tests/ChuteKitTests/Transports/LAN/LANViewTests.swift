@@ -7,7 +7,8 @@ struct LANViewTests {
     private static let laptop = DeviceID(Digest(hashing: Array("laptop".utf8)))
     private static let pi = DeviceID(Digest(hashing: Array("pi".utf8)))
     private static let key = [UInt8](repeating: 1, count: 32)
-    private static let discovery = Discovery(key: key, device: laptop, members: [pi])
+    private static let discovery = Discovery(
+        key: key, isOpen: false, device: laptop, members: [pi])
 
     private static func address(_ interface: String, _ index: Int32, _ host: String)
         -> InterfaceAddress
@@ -36,7 +37,7 @@ struct LANViewTests {
         of device: DeviceID, at host: String, port: UInt16 = 4041, key: [UInt8] = key
     ) -> ServiceSighting {
         let record = DiscoveryRecord(
-            of: Discovery(key: key, device: device, members: []),
+            of: Discovery(key: key, isOpen: false, device: device, members: []),
             nonce: [UInt8](repeating: 3, count: 16))
         return ServiceSighting(
             name: "x", interface: "eth0", address: SocketAddress(host: host, port: port),
