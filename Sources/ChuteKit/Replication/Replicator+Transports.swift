@@ -137,11 +137,9 @@ extension SessionContext {
         } else {
             return nil
         }
+        let own = store.device
         return Discovery(
-            key: key, isOpen: sharedKey != nil, device: store.device,
-            members: Set(
-                membership.members.filter {
-                    $0 != store.device && membership.mayTalk(store.device, $0)
-                }))
+            key: key, isOpen: sharedKey != nil, device: own,
+            members: Set(membership.members.filter { $0 != own && membership.mayTalk(own, $0) }))
     }
 }
