@@ -1,4 +1,4 @@
-package import ChuteSystem
+import ChuteSystem
 import Synchronization
 
 /// Stands between a client and a server of WebSockets without TLS, as a proxy does, and keeps what
