@@ -128,11 +128,37 @@ package enum NetworkNamespaces {
         "chute\(getpid())-\(made.withLock { $0 += 1; return $0 })"
     }
 
+    /// Runs a program on a host to its end; throws where it fails.
     @discardableResult
-    private static func run(_ words: BytePath...) throws -> CapturedRun {
-        let run = try CapturedRun(ip, words)
+    package static func run(_ words: [BytePath], on host: Host) throws -> CapturedRun {
+        let all = host.prefix + words
+        return try run(all[0], Array(all.dropFirst()))
+    }
+
+    /// Connects two hosts by a cable that ends at each in an interface of this name, which has
+    /// only its link-local address of IPv6.
+    package static func addCable(_ interface: BytePath, from one: Host, to other: Host) throws {
+        let (one, other) = (BytePath(one.namespace), BytePath(other.namespace))
+        try run(
+            "-n", one, "link", "add", interface, "type", "veth", "peer", "name", interface,
+            "netns", other)
+        for host in [one, other] { try run("-n", host, "link", "set", interface, "up") }
+    }
+
+    /// Runs `ip` for a host.
+    @discardableResult
+    package static func ip(_ words: BytePath..., on host: Host) throws -> CapturedRun {
+        try run(ip, ["-n", BytePath(host.namespace)] + words)
+    }
+
+    @discardableResult
+    private static func run(_ words: BytePath...) throws -> CapturedRun { try run(ip, words) }
+
+    private static func run(_ program: BytePath, _ words: [BytePath]) throws -> CapturedRun {
+        let run = try CapturedRun(program, words)
         guard run.end == .exited(0) else {
-            throw CommandFailure(words: words, said: String(decoding: run.error, as: UTF8.self))
+            throw CommandFailure(
+                words: [program] + words, said: String(decoding: run.error, as: UTF8.self))
         }
         return run
     }
@@ -142,7 +168,7 @@ package enum NetworkNamespaces {
         let said: String
 
         var description: String {
-            "`ip \(words.map(\.description).joined(separator: " "))`: \(said)"
+            "`\(words.map(\.description).joined(separator: " "))`: \(said)"
         }
     }
 }

@@ -11,6 +11,8 @@ package struct TestUser: Hashable, Sendable {
 
     /// Whom agents run as.
     package static let agent = TestUser(number: isRoot ? 61_234 : nil)
+    /// One with an account, `nobody`: D-Bus takes no others.
+    package static let withAccount = TestUser(number: isRoot ? 65_534 : nil)
     /// Somebody else; only root can become somebody else.
     package static let other = TestUser(number: 61_235)
 

@@ -6,8 +6,41 @@ extension Chute {
         /// What it uses, each once. Where several could dial an address, the first one does.
         public var transports: [any StreamTransport]
 
+        /// How fast it sends and receives.
+        public var limits = Limits()
+        /// The names of the transports by which a device is connected, of those that are not
+        /// connected by all.
+        public var allowed: [DeviceID: Set<String>] = [:]
+
         /// Uses these transports.
         public init(transports: [any StreamTransport]) { self.transports = transports }
+
+        /// Bytes a second; `nil` without limit.
+        public struct Rates: Hashable, Sendable {
+            /// Of attachments that are sent.
+            public var upload: UInt64?
+            /// Of all that is received.
+            public var download: UInt64?
+
+            /// Rates.
+            public init(upload: UInt64? = nil, download: UInt64? = nil) {
+                self.upload = upload
+                self.download = download
+            }
+        }
+
+        /// How fast an engine sends and receives.
+        public struct Limits: Hashable, Sendable {
+            /// All connections together.
+            public var whole = Rates()
+            /// Whether connections on the local network count among them.
+            public var limitsLAN = false
+            /// All connections of a device, wherever it is.
+            public var peers: [DeviceID: Rates] = [:]
+
+            /// No limits.
+            public init() {}
+        }
 
         /// TCP alone: `.init(listen: "127.0.0.1:4041")`, `.init(connect: ["nas:4040"])`.
         public init(
@@ -45,13 +78,14 @@ extension Chute {
                 throw ChuteError(
                     .invalid, "the transport \(transport.name) is given twice: leave one out")
             }
-            return Network(
-                transports: try transports.map { transport in
-                    try transport.check()
-                    var transport = transport
-                    if isLocalOnly { try transport.stayLocal() }
-                    return transport
-                })
+            var network = self
+            network.transports = try transports.map { transport in
+                try transport.check()
+                var transport = transport
+                if isLocalOnly { try transport.stayLocal() }
+                return transport
+            }
+            return network
         }
 
         public static func == (one: Network, other: Network) -> Bool {
@@ -60,7 +94,13 @@ extension Chute {
 
         public func hash(into hasher: inout Hasher) { hasher.combine(hashables) }
 
-        private var hashables: [AnyHashable] { transports.map { AnyHashable($0) } }
+        private var hashables: [AnyHashable] {
+            transports.map { AnyHashable($0) } + [AnyHashable(limits), AnyHashable(allowed)]
+        }
+
+        func allows(_ transport: String, for device: DeviceID) -> Bool {
+            allowed[device]?.contains(transport) ?? true
+        }
     }
 }
 

@@ -17,6 +17,7 @@ enum FrameType: UInt8, Sendable {
     case goodbye = 12
     case confirm = 13
     case confirmed = 14
+    case relay = 15
 
     static let headerByteCount = 5
 
@@ -28,7 +29,7 @@ enum FrameType: UInt8, Sendable {
         case .changes: Change.sizeLimit + (1 << 20)
         case .have, .want: 1 << 20
         case .piece: PieceFrame.headerByteCount + PieceFrame.dataLimit
-        case .absent, .mismatch, .cancel, .confirm, .confirmed: 64 << 10
+        case .absent, .mismatch, .cancel, .confirm, .confirmed, .relay: 64 << 10
         }
     }
 

@@ -20,6 +20,15 @@ final class FrameChannel {
     private var ending: Result<TLSStream.ReadResult, any Error>?
     private var output: [UInt8] = []
     private var sent = 0
+    /// How fast bytes are taken in; `nil` for as fast as they come.
+    struct Pace {
+        /// How many bytes are taken in at once; `nil` for all that there are.
+        let portion: () -> Int?
+        /// Waits until so many bytes may pass.
+        let pass: @Sendable (Int) async throws -> Void
+    }
+
+    var readingPace: Pace?
     /// Raised once the peer has proved itself.
     var isProved = false
     private(set) var bytesReceived: UInt64 = 0
@@ -68,7 +77,7 @@ final class FrameChannel {
             if let frame = try parse() { return frame }
             makeRoom()
             switch try fill() {
-            case .bytes: continue
+            case .bytes(let count): try await readingPace?.pass(count)
             case .wantsRead: try await wait(.read)
             case .wantsWrite: try await wait(.write)
             case .closed(let clean):
@@ -91,9 +100,10 @@ final class FrameChannel {
     private func fill() throws -> TLSStream.ReadResult {
         if let ending { return try ending.get() }
         let before = filled
+        let end = readingPace?.portion().map { min(input.count, before + $0) } ?? input.count
         var last = Result<TLSStream.ReadResult, any Error>.success(.bytes(0))
-        while filled < input.count {
-            let room = UnsafeMutableRawBufferPointer(rebasing: input[filled...])
+        while filled < end {
+            let room = UnsafeMutableRawBufferPointer(rebasing: input[filled..<end])
             last = Result { try stream.read(into: room) }
             guard case .success(.bytes(let count)) = last else { break }
             filled += count

@@ -21,6 +21,12 @@ extension Replicator {
             await session.end(.transportChanged)
             throw SessionEnd.said(.transportChanged)
         }
+        guard network.allows(session.transport, for: device) else {
+            await session.end(.transportChanged)
+            // Another attempt is made in a while, and other ways are tried.
+            throw ChuteError(
+                .refused, "\(session.transport) is not among the transports of this peer")
+        }
         if let dialled {
             book.answered[dialled] = device
             // A device has several addresses, all of which are dialled: one connection is enough.
@@ -148,10 +154,12 @@ extension Replicator {
             || entry.rank == rank && entry.dialer == context.store.device
     }
 
-    /// Whoever holds a shared key belongs to its space, also before its facts came.
+    /// Whether this device talks to another one. Whoever holds a shared key belongs to its space,
+    /// also before its facts came.
     func belongs(_ device: DeviceID) async -> Bool {
         if await context.store.sharedKey != nil { return true }
-        return await context.store.membership.isMember(device)
+        let membership = await context.store.membership
+        return membership.isMember(device) && membership.mayTalk(context.store.device, device)
     }
 
     private func admit(

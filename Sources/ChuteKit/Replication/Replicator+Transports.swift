@@ -7,6 +7,7 @@ extension Replicator {
     func reconfigure(_ network: Chute.Network) async {
         guard network != self.network else { return }
         self.network = network
+        context.traffic.set(network.limits)
         let kept = Set(network.transports.map { AnyHashable($0) })
         let ending = running.values.filter { !kept.contains(AnyHashable($0.transport)) }
         guard isReplicating else { return }
@@ -23,7 +24,9 @@ extension Replicator {
         for (number, presence) in present {
             let isOff = ending.contains { $0.transport.name == presence.connection.transport }
             let isWanted = presence.dialled.map(book.wants) ?? true
-            if isOff || !isWanted { await sessions[number]?.end(.transportChanged) }
+            let isAllowed = network.allows(
+                presence.connection.transport, for: presence.device)
+            if isOff || !isWanted || !isAllowed { await sessions[number]?.end(.transportChanged) }
         }
         dialAll()
         dialAtOnce()
@@ -134,8 +137,9 @@ extension SessionContext {
         } else {
             return nil
         }
+        let own = store.device
         return Discovery(
-            key: key, device: store.device,
-            members: Set(membership.members).subtracting([store.device]))
+            key: key, isOpen: sharedKey != nil, device: own,
+            members: Set(membership.members.filter { $0 != own && membership.mayTalk(own, $0) }))
     }
 }

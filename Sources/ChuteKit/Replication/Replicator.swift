@@ -62,6 +62,7 @@ actor Replicator {
         self.context = context
         self.network = network
         self.isLocalOnly = isLocalOnly
+        context.traffic.set(network.limits)
     }
 
     /// Keeps connected, and fetches, until the stretch is stopped or the task cancelled. Throws
@@ -181,6 +182,7 @@ actor Replicator {
         do {
             return try await context.reader.read { snapshot in
                 try devices.filter { $0 != snapshot.device }
+                    .filter { membership.mayTalk(snapshot.device, $0) }
                     .map { ($0, try snapshot.profile(of: $0)?.addresses ?? []) }
             }
         } catch {

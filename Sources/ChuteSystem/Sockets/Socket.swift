@@ -164,32 +164,56 @@ package enum Socket {
             one: FileDescriptor(owning: ends[0]), other: FileDescriptor(owning: ends[1]))
     }
 
-    /// The addresses of this machine's interfaces, loopback left out. Calls `getifaddrs`.
-    package static func interfaceAddresses() -> [SocketAddress] {
+    /// Whether an address is this machine's or of a network that one of its interfaces is in: no
+    /// router lies between. Calls `getifaddrs`.
+    package static func isOnLink(_ address: SocketAddress) -> Bool {
+        if address.isOfThisLink { return true }
         var list: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&list) == 0 else { return [] }
+        guard getifaddrs(&list) == 0 else { return false }
         defer { freeifaddrs(list) }
-        var found: [SocketAddress] = []
+        let wanted = address.numericBytes
         var next = list
         while let interface = next?.pointee {
             next = interface.ifa_next
             guard interface.ifa_flags & UInt32(IFF_UP) != 0,
-                interface.ifa_flags & UInt32(IFF_LOOPBACK) == 0,
-                let address = interface.ifa_addr
+                interface.ifa_flags & UInt32(IFF_POINTOPOINT) == 0,
+                let own = numericBytes(interface.ifa_addr),
+                let mask = numericBytes(interface.ifa_netmask), own.count == wanted.count,
+                mask.count == own.count
             else { continue }
-            let length: Int
-            switch Int32(address.pointee.sa_family) {
-            case AF_INET: length = MemoryLayout<sockaddr_in>.size
-            case AF_INET6: length = MemoryLayout<sockaddr_in6>.size
-            default: continue
+            let isInside = zip(zip(own, wanted), mask).allSatisfy { bytes, mask in
+                (bytes.0 ^ bytes.1) & mask == 0
             }
-            var storage = sockaddr_storage()
-            withUnsafeMutableBytes(of: &storage) {
-                $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: length))
-            }
-            let resolved = ResolvedAddress(storage: storage, length: socklen_t(length))
-            if let numeric = resolved.numeric { found.append(numeric) }
+            if isInside { return true }
         }
-        return found
+        return false
+    }
+
+    private static func numericBytes(_ address: UnsafeMutablePointer<sockaddr>?) -> [UInt8]? {
+        guard let address else { return nil }
+        let raw = UnsafeRawPointer(address)
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET:
+            return withUnsafeBytes(of: raw.loadUnaligned(as: sockaddr_in.self).sin_addr, Array.init)
+        case AF_INET6:
+            return withUnsafeBytes(
+                of: raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr, Array.init)
+        default: return nil
+        }
+    }
+
+    /// The addresses of this machine's interfaces, loopback left out. Calls `getifaddrs`.
+    package static func interfaceAddresses() -> [SocketAddress] {
+        InterfaceAddress.all().filter { !$0.isLoopback }.map(\.address)
+    }
+
+    /// Whether this system has IPv6 at all. Calls `socket`.
+    package static var hasIPv6: Bool {
+        do throws(SystemError) {
+            _ = try make(AF_INET6)
+            return true
+        } catch {
+            return error.code != EAFNOSUPPORT
+        }
     }
 }

@@ -3,16 +3,35 @@ import ChuteKit
 /// What the engine is told of the network.
 extension Configuration {
     var chuteNetwork: Chute.Network {
-        Chute.Network(transports: network.transports.compactMap(transport))
+        var chute = Chute.Network(transports: network.transports.compactMap(transport))
+        chute.limits.whole = network.limits.rates
+        chute.limits.limitsLAN = network.limitsLAN
+        for peer in peers {
+            chute.limits.peers[peer.id] = peer.limits.rates
+            chute.allowed[peer.id] = peer.transports.map { Set($0.map(\.rawValue)) }
+        }
+        return chute
     }
 
     /// The transport of a name; `nil` for one that is off. One that is added has its line here.
     private func transport(_ name: TransportName) -> (any StreamTransport)? {
         switch name {
         case .tcp: tcp.transport
+        case .lan: lan.isEnabled ? lan.transport : nil
         case .websocket: webSocket.transport
-        case .lan, .bluetooth, .bucket, .folder: nil
+        case .bluetooth, .bucket, .folder: nil
         }
+    }
+}
+
+extension RateLimits {
+    fileprivate var rates: Chute.Network.Rates { .init(upload: upload, download: download) }
+}
+
+extension LANSettings {
+    fileprivate var transport: LANTransport {
+        LANTransport(
+            isMDNSEnabled: usesMDNS, interfaces: interfaces, serviceType: serviceType)
     }
 }
 
@@ -32,10 +51,9 @@ extension TCPSettings {
 }
 
 extension WebSocketSettings {
-    /// `nil` where it neither listens nor dials.
-    fileprivate var transport: WebSocketTransport? {
-        guard listen != nil || !connect.isEmpty else { return nil }
-        return WebSocketTransport(
+    /// Where nothing is set, what members publish is dialled all the same.
+    fileprivate var transport: WebSocketTransport {
+        WebSocketTransport(
             listen: listen?.description, path: path, connect: connect,
             tlsCertificate: tlsCertificate, tlsKey: tlsKey, trustedProxies: trustedProxies)
     }

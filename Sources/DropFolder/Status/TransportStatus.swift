@@ -80,10 +80,7 @@ extension Configuration {
         }
         switch name {
         case .lan: return lan.isEnabled ? nil : "enabled = false in [transports.lan]"
-        case .tcp, .bluetooth, .bucket, .folder: return nil
-        case .websocket:
-            return webSocket.listen == nil && webSocket.connect.isEmpty
-                ? "set listen or connect in [transports.websocket]" : nil
+        case .tcp, .websocket, .bluetooth, .bucket, .folder: return nil
         }
     }
 }

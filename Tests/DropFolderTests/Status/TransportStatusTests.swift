@@ -19,13 +19,12 @@ struct TransportStatusTests {
         #expect(found[.lan]?.state == .off)
         #expect(found[.lan]?.detail.contains("[transports.lan]") ?? false)
         #expect(found[.tcp]?.state == .running && found[.tcp]?.detail == "[::]:4040")
-        #expect(found[.websocket]?.state == .off)
+        #expect(found[.websocket]?.state == .waiting)
         #expect(found[.bluetooth]?.state == .notBuilt)
     }
 
     @Test func `what waits and what is impossible says why`() {
-        var configuration = Configuration()
-        configuration.webSocket.connect = ["wss://example.org"]
+        let configuration = Configuration()
         let found = states(
             configuration, ["lan": .impossible("install it"), "tcp": .waiting("for a port")])
         #expect(found[.lan]?.state == .impossible && found[.lan]?.detail == "install it")

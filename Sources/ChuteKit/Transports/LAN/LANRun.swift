@@ -1,0 +1,140 @@
+import ChuteSystem
+import Synchronization
+
+/// One run of the transport `lan`: takes connections, looks at the network and at who is seen,
+/// and tells its host what follows (`LANView`).
+///
+/// ## Concurrency
+/// Tasks of one group post what happens; one of them alone has the view and acts. What is seen
+/// comes on the thread of `MulticastDNS` and waits in `latest`, the newest in the place of others.
+final class LANRun: Sendable {
+    private enum Event: Sendable {
+        case listening(SocketAddress)
+        case trouble(String)
+        case network
+        case discovery(Discovery?)
+        case multicast
+    }
+
+    private let transport: LANTransport
+    private let host: TransportHost
+    private let events = Mailbox<Event>()
+    private let latest = Mutex<MulticastDNSState?>(nil)
+
+    init(_ transport: LANTransport, _ host: TransportHost) {
+        self.transport = transport
+        self.host = host
+    }
+
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.listen() }
+            group.addTask {
+                for await _ in self.host.networkChanges() { self.events.post(.network) }
+            }
+            group.addTask {
+                for await discovery in self.host.discoveries() {
+                    self.events.post(.discovery(discovery))
+                }
+            }
+            group.addTask { await self.act() }
+        }
+    }
+
+    private func listen() async {
+        let any = Socket.hasIPv6 ? "::" : "0.0.0.0"
+        let address = SocketAddress(host: any, port: LANTransport.preferredPort)
+        let listener = TCPListener(
+            address: address.description, portRange: LANTransport.portRange,
+            remedy: "leave lan out of transports"
+        ) { [transport] peer, own in
+            transport.isWelcome(peer, at: own, of: InterfaceAddress.all())
+        }
+        await listener.run { own in
+            events.post(.listening(own))
+        } trouble: { why in
+            events.post(.trouble(why))
+        } accepted: { connection in
+            let peer = connection.peer?.description ?? "unknown"
+            host.accept(
+                ConnectedStream(
+                    descriptor: connection.socket(), address: peer, transport: transport.name))
+        }
+    }
+
+    /// Acts on what happens until cancelled, and takes back what others were told.
+    private func act() async {
+        var view = LANView(transport, names: LANNames())
+        var recogniser = LANRecogniser()
+        var told = Told()
+        var multicast: MulticastDNS?
+        while true {
+            let happened = await events.next()
+            if happened.isEmpty { break }
+            for event in happened { take(event, into: &view) }
+            if view.looksForOthers, multicast == nil {
+                multicast = MulticastDNS(
+                    serviceType: transport.serviceType, interfaces: transport.interfaces
+                ) { self.note($0) }
+            } else if !view.looksForOthers, let ended = multicast.take() {
+                await ended.stop()
+                view.multicast = MulticastDNSState()
+                told.announcement = nil
+            }
+            if view.multicast.announcing == .collision {
+                view.names = LANNames()
+                view.multicast.announcing = .probing
+            }
+            if let multicast, told.announcement != view.announcement {
+                told.announcement = view.announcement
+                multicast.announce(view.announcement)
+            }
+            tell(view, &recogniser, &told)
+        }
+        await multicast?.stop()
+    }
+
+    private func take(_ event: Event, into view: inout LANView) {
+        switch event {
+        case .listening(let own):
+            view.listening = own
+            view.listeningTrouble = nil
+        case .trouble(let why):
+            view.listening = nil
+            view.listeningTrouble = why
+        case .network: view.interfaceAddresses = InterfaceAddress.all()
+        case .discovery(let discovery):
+            // Another space must not be told to be the same device's.
+            if view.discovery??.key != discovery?.key { view.names = LANNames() }
+            view.discovery = .some(discovery)
+        case .multicast:
+            if let state = latest.withLock({ $0.take() }) { view.multicast = state }
+        }
+    }
+
+    /// Called by `MulticastDNS`.
+    private func note(_ state: MulticastDNSState) {
+        let isFirst = latest.withLock { latest in
+            defer { latest = state }
+            return latest == nil
+        }
+        if isFirst { events.post(.multicast) }
+    }
+
+    /// What the host was told, so that it is told what is different.
+    private struct Told {
+        var announcement: ServiceAnnouncement?
+        var state: TransportState?
+        var announced: [String]?
+        var found: [FoundPeer] = []
+    }
+
+    private func tell(_ view: LANView, _ recogniser: inout LANRecogniser, _ told: inout Told) {
+        let (state, announced) = (view.state, view.announced)
+        let found = view.found(by: &recogniser)
+        if let state, state != told.state { host.report(state) }
+        if announced != told.announced { host.announce(announced) }
+        if found != told.found { host.found(found) }
+        (told.state, told.announced, told.found) = (state ?? told.state, announced, found)
+    }
+}
