@@ -17,6 +17,8 @@ enum FrameType: UInt8, Sendable {
     case goodbye = 12
     case confirm = 13
     case confirmed = 14
+    case dialBack = 15
+    case dialedBack = 16
 
     static let headerByteCount = 5
 
@@ -24,7 +26,7 @@ enum FrameType: UInt8, Sendable {
     var payloadLimit: Int {
         switch self {
         case .hello: LocalPeer.metadataLimit + Subscription.sizeLimit + (4 << 10)
-        case .prove, .acknowledge, .ping, .goodbye: 4 << 10
+        case .prove, .acknowledge, .ping, .goodbye, .dialBack, .dialedBack: 4 << 10
         case .changes: Change.sizeLimit + (1 << 20)
         case .have, .want: 1 << 20
         case .piece: PieceFrame.headerByteCount + PieceFrame.dataLimit

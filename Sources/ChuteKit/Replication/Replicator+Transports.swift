@@ -8,6 +8,7 @@ extension Replicator {
         guard network != self.network else { return }
         self.network = network
         context.traffic.set(network.limits)
+        context.dialingBack.use(network.transports)
         let kept = Set(network.transports.map { AnyHashable($0) })
         let ending = running.values.filter { !kept.contains(AnyHashable($0.transport)) }
         guard isReplicating else { return }
