@@ -7,7 +7,8 @@ extension Replicator {
     /// The connection stays. Throws `unreachable` with what each address said.
     func join(_ ticket: Ticket) async throws {
         var failures: [String] = []
-        for address in ticket.addresses {
+        let order = JoinOrder(networks: NetworkPrefix.ofInterfaces())
+        for address in order.sorted(ticket.addresses) {
             guard let transport = transport(for: address) else {
                 failures.append("\(address): no transport that is switched on dials that")
                 continue

@@ -192,4 +192,6 @@ actor Replicator {
     }
 
     var sessionCount: Int { sessions.count }
+
+    var connectedDevices: Set<DeviceID> { Set(registry.entries.keys) }
 }
