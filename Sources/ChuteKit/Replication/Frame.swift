@@ -17,8 +17,9 @@ enum FrameType: UInt8, Sendable {
     case goodbye = 12
     case confirm = 13
     case confirmed = 14
-    case dialBack = 15
-    case dialedBack = 16
+    case relay = 15
+    case dialBack = 16
+    case dialedBack = 17
 
     static let headerByteCount = 5
 
@@ -30,7 +31,7 @@ enum FrameType: UInt8, Sendable {
         case .changes: Change.sizeLimit + (1 << 20)
         case .have, .want: 1 << 20
         case .piece: PieceFrame.headerByteCount + PieceFrame.dataLimit
-        case .absent, .mismatch, .cancel, .confirm, .confirmed: 64 << 10
+        case .absent, .mismatch, .cancel, .confirm, .confirmed, .relay: 64 << 10
         }
     }
 

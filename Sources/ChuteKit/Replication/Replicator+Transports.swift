@@ -141,8 +141,9 @@ extension SessionContext {
         } else {
             return nil
         }
+        let own = store.device
         return Discovery(
-            key: key, isOpen: sharedKey != nil, device: store.device,
-            members: Set(membership.members).subtracting([store.device]))
+            key: key, isOpen: sharedKey != nil, device: own,
+            members: Set(membership.members.filter { $0 != own && membership.mayTalk(own, $0) }))
     }
 }

@@ -183,6 +183,7 @@ actor Replicator {
         do {
             return try await context.reader.read { snapshot in
                 try devices.filter { $0 != snapshot.device }
+                    .filter { membership.mayTalk(snapshot.device, $0) }
                     .map { ($0, try snapshot.profile(of: $0)?.addresses ?? []) }
             }
         } catch {
