@@ -51,7 +51,7 @@ struct HomeRouterTests {
     }
 
     @Test(arguments: [
-        (2, PortMappingError.refused(.natPMP, code: -51)), (3, .notConnected),
+        (UInt16(2), PortMappingError.refused(.natPMP, code: -51)), (3, .notConnected),
         (4, .refused(.natPMP, code: -53)),
     ])
     func `what a router refuses is an error of its own`(

@@ -44,6 +44,10 @@ struct HomeRouterTests {
                 let joined = try await ada.chute("join", cyd.ticket(for: "owner"))
                 try #require(joined.exitCode == 0, "\(joined.error)")
                 try await awaitDetail("[::]:4040, \(outer) by the router", ada)
+                let doctor = try await ada.chute("doctor")
+                #expect(
+                    doctor.output.contains("ok    reached at \(outer): by cyd\n"),
+                    "\(doctor.output)")
                 #expect(
                     try await cyd.status().transport("tcp")?.detail == "[::]:4040",
                     "one without a router asks none")
