@@ -15,6 +15,7 @@ struct SessionContext: Sendable {
     let presence: ChangeSignal
     let local: LocalPeer
     let traffic = TrafficLimits()
+    let dialingBack = DialingBack()
     let diagnostics: Diagnostics
 }
 
@@ -91,6 +92,11 @@ actor PeerSession {
     /// What the peer asks for, in its order.
     let relayWishes = Mailbox<RelayWish>()
     var openWishes = 0
+    /// Who waits for what the peer finds at an address; `nil` while nothing may be asked.
+    var dialBackWaiters: [UInt32: DialBackWaiter]?
+    /// What the peer wants to be dialled.
+    let dialBacks = Mailbox<DialBack>()
+    var openDialBacks = 0
     /// By how many milliseconds the peer's clock was ahead of this device's when it last said.
     private(set) var clockLead: Int64?
     private var ending: GoodbyeReason?
@@ -178,12 +184,14 @@ actor PeerSession {
         if let ending { throw SessionEnd.said(ending) }
         context.fetcher.connected(peer, through: self)
         questions = [:]
+        dialBackWaiters = [:]
         let (traffic, isLocal) = (context.traffic, isLocal)
         channel.readingPace = FrameChannel.Pace(
             portion: { traffic.portion(.download, peer, isLocal: isLocal) },
             pass: { try await traffic.pass($0, .download, peer, isLocal: isLocal) })
         defer {
             giveUpQuestions()
+            giveUpDialBacks()
             context.fetcher.disconnected(peer, through: self, partials: takePartials())
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -193,12 +201,14 @@ actor PeerSession {
             group.addTask { try await self.keepAlive() }
             group.addTask { try await self.answerInquiries() }
             group.addTask { try await self.answerWishes() }
+            group.addTask { try await self.answerDialBacks() }
             defer {
                 group.cancelAll()
                 channel.close()
                 wakeups.close()
                 inquiries.close()
                 relayWishes.close()
+                dialBacks.close()
             }
             let first = await group.nextResult()
             // A cancel ends the tasks here at once: the peer hears why before the channel closes.

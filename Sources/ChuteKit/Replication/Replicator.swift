@@ -63,6 +63,7 @@ actor Replicator {
         self.network = network
         self.isLocalOnly = isLocalOnly
         context.traffic.set(network.limits)
+        context.dialingBack.use(network.transports)
     }
 
     /// Keeps connected, and fetches, until the stretch is stopped or the task cancelled. Throws
@@ -192,4 +193,6 @@ actor Replicator {
     }
 
     var sessionCount: Int { sessions.count }
+
+    var connectedDevices: Set<DeviceID> { Set(registry.entries.keys) }
 }

@@ -18,6 +18,14 @@ extension Agent {
         for (device, lead) in await chute.clockLeads().sorted(by: { $0.key < $1.key }) {
             findings.append(LiveChecks.clock(names[device] ?? device.short, lead: lead))
         }
+        for address in Self.addressesToTry(await chute.ownAddresses) {
+            let answers = await chute.isReachable(at: address).map { device, isReached in
+                (names[device] ?? device.short, isReached)
+            }
+            findings.append(
+                LiveChecks.dialledBack(
+                    address, Dictionary(answers, uniquingKeysWith: { $0 || $1 })))
+        }
         let trouble = current.withLock { $0.trouble }
         for problem in trouble?.problems ?? [] {
             findings.append(
@@ -28,6 +36,16 @@ extension Agent {
             "configuration": .optional(trouble.map { .bytes($0.text) }),
         ]
     }
+
+    /// Which of its addresses others are asked to dial: those that can be reached from anywhere
+    /// first, and few, since each may take ten seconds.
+    static func addressesToTry(_ addresses: [String]) -> [String] {
+        let known = addresses.compactMap(SocketAddress.init).filter { !$0.isOfThisLink }
+        let (inner, outer) = (known.filter(\.isPrivate), known.filter { !$0.isPrivate })
+        return (outer + inner).prefix(addressLimit).map(\.description)
+    }
+
+    private static let addressLimit = 2
 
     private func dialledAddresses(_ configuration: Configuration) async -> [Finding] {
         let addresses = configuration.chuteNetwork.transports.flatMap(\.connect)

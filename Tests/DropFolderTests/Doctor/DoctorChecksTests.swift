@@ -7,6 +7,14 @@ import Testing
 @testable import DropFolder
 
 struct DoctorChecksTests {
+    @Test func `few addresses are tried by others, and those for everybody first`() {
+        let addresses = [
+            "lan://192.168.1.2:4041", "127.0.0.1:4040", "192.168.1.2:4040", "[fd00::2]:4040",
+            "203.0.113.5:4040", "ws://192.168.1.2:8080/chute",
+        ]
+        #expect(Agent.addressesToTry(addresses) == ["203.0.113.5:4040", "192.168.1.2:4040"])
+    }
+
     private func info(free: UInt64, files: UInt64? = nil, isReadOnly: Bool = false)
         -> FileSystemInfo
     {
@@ -23,7 +31,8 @@ struct DoctorChecksTests {
         ).findings.first?.outcome
     }
 
-    @Test func `a transport that is switched on and does not run fails, one that is off does not`() {
+    @Test func `a transport that is switched on and does not run fails, one that is off does not`()
+    {
         func finding(_ state: TransportStatus.State) -> Finding? {
             LiveChecks.transport(TransportStatus(name: .tcp, state: state, detail: "why"))
         }
