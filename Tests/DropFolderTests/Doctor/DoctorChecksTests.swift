@@ -31,7 +31,8 @@ struct DoctorChecksTests {
         ).findings.first?.outcome
     }
 
-    @Test func `a transport that is switched on and does not run fails, one that is off does not`() {
+    @Test func `a transport that is switched on and does not run fails, one that is off does not`()
+    {
         func finding(_ state: TransportStatus.State) -> Finding? {
             LiveChecks.transport(TransportStatus(name: .tcp, state: state, detail: "why"))
         }
