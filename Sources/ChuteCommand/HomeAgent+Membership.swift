@@ -8,7 +8,7 @@ extension HomeAgent {
         role: InviteCommand.Role, uses: Int, expires: Duration
     ) async throws -> Invitation {
         let request = AgentRequest.invite(
-            role: role == .owner ? .owner : .member, uses: uses,
+            role: role.granted, uses: uses,
             seconds: expires.components.seconds)
         let answer: Fields
         do { answer = try await ask(request, needsNetwork: true) } catch let error as RequestError {
@@ -19,9 +19,7 @@ extension HomeAgent {
             id: answer["id"]?.string ?? "", ticket: answer["ticket"]?.string,
             role: role.rawValue, usesLeft: uses,
             expires: Timestamp(seconds: answer["expires"]?.integer ?? 0), addresses: addresses,
-            reachesOnlyThisNetwork: addresses.allSatisfy {
-                SocketAddress($0)?.isPrivate ?? false
-            })
+            reachesOnlyThisNetwork: addresses.allSatisfy(Invitation.isOfThisNetwork))
     }
 
     func invitations() async throws -> [Invitation] {
@@ -176,5 +174,15 @@ extension HomeAgent {
         }
         return .removed(
             name: member.profile?.name ?? member.id.short, id: member.id.description)
+    }
+}
+
+extension InviteCommand.Role {
+    fileprivate var granted: Role {
+        switch self {
+        case .owner: .owner
+        case .member: .member
+        case .sender: .sender
+        }
     }
 }

@@ -9,6 +9,7 @@ package actor RawPeer {
     package enum Frame: UInt8, CaseIterable, Sendable {
         case prove = 1
         case hello, changes, acknowledge, have, want, piece, absent, mismatch, cancel, ping, goodbye
+        case confirm, confirmed, relay, dialBack, dialedBack
     }
 
     private let executor = QueueExecutor(label: "test.peer")
@@ -19,15 +20,20 @@ package actor RawPeer {
     private let readiness: Readiness
     private let device: [UInt8]
     private var received: [UInt8] = []
+    /// The key that it shows.
+    package nonisolated let key: DeviceKey
+    /// All that the other end said so far.
+    package private(set) var heard: [UInt8] = []
 
-    /// Connects with a key that nobody has seen before, as far as TLS goes.
-    package init(at address: String) async throws {
+    /// Connects as far as TLS goes, with a key that nobody has seen before unless one is given.
+    package init(at address: String, key: DeviceKey? = nil) async throws {
         ignoreSignals()  // the other end may hang up at any time
         guard let socketAddress = SocketAddress(address) else {
             throw NeverHappened(what: "an address")
         }
         let descriptor = try await Socket.connect(to: socketAddress)
-        let key = try DeviceKey.generate()
+        let key = try key ?? DeviceKey.generate()
+        self.key = key
         device = SHA256.hash(key.spki)
         readiness = try Readiness(descriptor: descriptor.raw)
         stream = try TLSStream(
@@ -43,9 +49,28 @@ package actor RawPeer {
     package func enter(key: [UInt8]) async throws {
         try await send(.prove, .map([0: .unsigned(1), 1: .bytes(proof(key))]))
         try await next(.prove)
+        try await greet()
+    }
+
+    /// Proves by the secret of a ticket, and exchanges hellos; `subscription` as it is encoded.
+    package func enter(secret: [UInt8], subscription: [UInt8]? = nil) async throws {
+        try await send(.prove, .map([0: .unsigned(2), 1: .bytes(secret)]))
+        try await next(.prove)
+        try await greet(subscription: subscription)
+    }
+
+    /// Proves by its key alone, and exchanges hellos.
+    package func enter() async throws {
+        try await send(.prove, .map([0: .unsigned(0)]))
+        try await next(.prove)
+        try await greet()
+    }
+
+    private func greet(subscription: [UInt8]? = nil) async throws {
         let instance = UInt64.random(in: 0 ... .max)
-        try await send(
-            .hello, .map([0: .unsigned(1), 1: .unsigned(instance), 2: .unsigned(0)]))
+        var entries: [Int: CBOR] = [0: .unsigned(1), 1: .unsigned(instance), 2: .unsigned(0)]
+        if let subscription { entries[6] = .bytes(subscription) }
+        try await send(.hello, .map(entries))
         try await next(.hello)
     }
 
@@ -111,6 +136,7 @@ package actor RawPeer {
             switch try buffer.withUnsafeMutableBytes({ try stream.read(into: $0) }) {
             case .bytes(let count):
                 received += buffer[..<count]
+                heard += buffer[..<count]
                 return true
             case .closed: return false
             case .wantsRead: guard await readiness.wait(.read) else { return false }

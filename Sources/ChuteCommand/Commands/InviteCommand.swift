@@ -4,14 +4,17 @@ import DropFolder
 /// `chute invite`: a ticket for another device, and who joined by it.
 struct InviteCommand: Command {
     /// What a ticket makes of who uses it.
-    enum Role: String, CaseIterable, Sendable { case owner, member }
+    enum Role: String, CaseIterable, Sendable { case owner, member, sender }
 
     static let specification = CommandSpecification(
         name: "invite", summary: "makes a ticket that lets another device join",
         options: [
             .init("--uses", value: "N", "how many devices may join by it; 1 unless given"),
             .init("--expires", value: "SPAN", "how long it is good; \"15 min\" unless given"),
-            .init("--role", value: "owner|member", "what they become; member unless given"),
+            .init(
+                "--role", value: "owner|member|sender",
+                "what they become; member unless given. A sender's files go to owners, and of the "
+                    + "others it learns nothing"),
             .init("--print", "print the ticket and nothing else, and end"),
             .init("--json", "print the ticket as JSON, and end"),
         ],
@@ -45,7 +48,7 @@ struct InviteCommand: Command {
         }
         let word = try arguments.text("--role") ?? "member"
         guard let role = Role(rawValue: word) else {
-            throw CommandError.usage("--role is \"\(word)\", expected owner or member")
+            throw CommandError.usage("--role is \"\(word)\", expected owner, member or sender")
         }
         self.uses = uses
         self.expires = expires

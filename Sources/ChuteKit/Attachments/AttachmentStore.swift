@@ -9,6 +9,7 @@ final class AttachmentStore: Sendable {
     let blobs: BlobFolder
     let blobReader: BlobReader
     let fetches: FetchService
+    let relays: RelayCache
     let reader: StoreReader
     let writer: StoreWriter
     let progress: TransferProgress
@@ -23,6 +24,7 @@ final class AttachmentStore: Sendable {
         writer = store
         progress = fetcher.progress
         blobReader = BlobReader(reader: reader, roots: roots, uses: blobs.uses)
+        relays = RelayCache(store: store, reader: reader, blobs: blobs, fetcher: fetcher)
         fetches = FetchService(
             store: store, reader: reader, blobs: blobs, blobReader: blobReader,
             fetcher: fetcher, diagnostics: diagnostics)
@@ -33,6 +35,14 @@ final class AttachmentStore: Sendable {
     func attachment(_ id: AttachmentID, _ metadata: [String: String]) -> Attachment {
         Attachment(
             token: AttachmentToken(id: id, metadata: metadata), blobs: blobs, reader: blobReader)
+    }
+
+    /// As `RelayCache.get`.
+    func relay(
+        _ attachment: AttachmentID, for asker: DeviceID, in scope: PeerView.Scope
+    ) async throws -> Bool {
+        fetches.startTending()
+        return try await relays.get(attachment, for: asker, in: scope)
     }
 
     /// Throws `closed` once the engine was closed.

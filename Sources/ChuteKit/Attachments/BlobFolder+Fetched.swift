@@ -9,8 +9,11 @@ extension BlobFolder {
     }
 
     /// Takes in the staged file of an attachment that was fetched: all its bytes are there, were
-    /// hashed, and are not synced. Durable when this returns; its wants are over.
-    func adopt(_ attachment: AttachmentID, layer: [UInt8]) async throws {
+    /// hashed, and are not synced. Durable when this returns; its wants are over. `isRelay`: for
+    /// other devices alone.
+    func adopt(
+        _ attachment: AttachmentID, layer: [UInt8], isRelay: Bool = false
+    ) async throws {
         let staged = Self.stagedPath(of: attachment)
         do throws(SystemError) {
             let file = try folder.open(staged, O_RDWR | O_NONBLOCK)
@@ -23,7 +26,7 @@ extension BlobFolder {
             discardStaged(attachment)
             throw ChuteError(error, "what was fetched of \(attachment) cannot be kept")
         }
-        try await publish(staged, attachment, layer: layer)
+        try await publish(staged, attachment, layer: layer, isRelay: isRelay)
         discardStaged(attachment)
     }
 

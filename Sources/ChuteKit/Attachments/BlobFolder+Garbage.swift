@@ -15,7 +15,10 @@ extension BlobFolder {
     func upkeep() async throws {
         while true {
             try await Task.pause(for: Self.pause, tolerance: .seconds(120))
-            do { _ = try await collectGarbage(grace: Self.grace) } catch is CancellationError {
+            do {
+                try await collectRelays()
+                _ = try await collectGarbage(grace: Self.grace)
+            } catch is CancellationError {
                 throw CancellationError()
             } catch {
                 diagnostics.warning("attachments that nothing names stay for now: \(error)")
@@ -84,7 +87,7 @@ extension BlobFolder {
         return removed
     }
 
-    private func unlink(_ name: BytePath) {
+    func unlink(_ name: BytePath) {
         do throws(SystemError) { try folder.remove(name) } catch {
             // It has no row any more: the next collection finds it as a stray.
             diagnostics.warning("an attachment stays on disk for now: \(error)")

@@ -138,7 +138,8 @@ extension BlobFolder {
 
     /// Gives synced bytes their name, and records that they are here.
     func publish(
-        _ staged: BytePath, _ attachment: AttachmentID, layer: [UInt8], pinning: Bool = false
+        _ staged: BytePath, _ attachment: AttachmentID, layer: [UInt8], pinning: Bool = false,
+        isRelay: Bool = false
     ) async throws {
         uses.touch(attachment)
         try await exclusively(attachment) {
@@ -161,8 +162,20 @@ extension BlobFolder {
                     Location(root: root, path: name, fingerprint: fingerprint, isOwned: true),
                     of: attachment, layer: layer)
                 try transaction.unwant(attachment, inRoot: root)
+                if isRelay {
+                    return try transaction.put(
+                        RelayRecord(attachment: attachment, used: RelayTable.now))
+                }
+                try transaction.remove(RelayRecord.self, RelayRecord.key(attachment))
                 try transaction.acknowledge(attachment)
                 if pinning { try transaction.pin(attachment, .movedIn) }
+            }
+            relays.with { ledger in
+                if isRelay {
+                    ledger.came(attachment, now: RelayTable.now)
+                } else {
+                    ledger.remove(attachment)
+                }
             }
         }
     }

@@ -57,6 +57,8 @@ extension BlobFolder {
                         Location(
                             root: root, path: name, fingerprint: fingerprint, isOwned: true),
                         of: attachment, layer: summary.layer)
+                    let key = RelayRecord.key(attachment)
+                    guard try transaction.row(RelayRecord.self, key) == nil else { return }
                     try transaction.acknowledge(attachment)
                 }
             case .hashed, .unreadable: try setAside(name)

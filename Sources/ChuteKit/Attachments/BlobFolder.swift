@@ -32,6 +32,8 @@ actor BlobFolder {
     /// The number of this folder among the roots.
     nonisolated let root: Int64
     nonisolated let uses = BlobUses()
+    /// What is here for other devices alone.
+    nonisolated let relays: RelayTable
     let hasher = PieceTree.FileHasher()
 
     /// What is being taken in, by a number that its maker has.
@@ -45,7 +47,7 @@ actor BlobFolder {
     /// what an earlier run left halfway.
     static func open(
         in directory: BytePath, store: StoreWriter, reader: StoreReader, roots: Roots,
-        diagnostics: Diagnostics
+        relays: RelayTable = RelayTable(), diagnostics: Diagnostics
     ) async throws -> BlobFolder {
         let path = directory.appending(name)
         let mark = try describing("the folder \(path) cannot be used") { () throws(SystemError) in
@@ -67,16 +69,18 @@ actor BlobFolder {
             () throws(SystemError) in try Folder(at: path)
         }
         let blobs = BlobFolder(
-            store: store, reader: reader, diagnostics: diagnostics, folder: folder, path: path,
-            root: root)
+            store: store, reader: reader, relays: relays, diagnostics: diagnostics, folder: folder,
+            path: path, root: root)
         try await blobs.reconcile()
+        try await blobs.loadRelays()
         return blobs
     }
 
     private init(
-        store: StoreWriter, reader: StoreReader, diagnostics: Diagnostics,
+        store: StoreWriter, reader: StoreReader, relays: RelayTable, diagnostics: Diagnostics,
         folder: consuming Folder, path: BytePath, root: Int64
     ) {
+        self.relays = relays
         self.store = store
         self.reader = reader
         self.diagnostics = diagnostics
@@ -112,9 +116,11 @@ actor BlobFolder {
     func checkRoom(for byteCount: UInt64) async throws {
         guard let byteLimit else { return }
         let root = root
-        let kept = try await reader.read { snapshot in
+        let all = try await reader.read { snapshot in
             try snapshot.byteCount(inRoot: root) + snapshot.wantedByteCounts()[root, default: 0]
         }
+        // What is here for others has a limit of its own.
+        let kept = all - min(all, relays.byteCount)
         let coming = incoming.values.reduce(0) { $0 + $1.byteCount }
         guard kept + coming + byteCount <= byteLimit else {
             throw ChuteError(

@@ -57,6 +57,18 @@ extension Chute {
         await attachments.blobs.limit(byteCount: byteCount)
     }
 
+    /// Sets how many bytes this device keeps at most of what it fetches for other devices and does
+    /// not take itself, 0 for none; 1 GiB unless set. Holds until the engine is closed.
+    ///
+    /// A connected device that finds nobody with the bytes asks for that, and gets them where
+    /// another connected device is known to have them. They go after a day without use, the least
+    /// recently used first where they are too many, and count for nothing: not as held, not for
+    /// receipts, not for `limitAttachments`. What is over the limit is gone when this returns.
+    public func setRelayCache(byteCount: UInt64) async throws {
+        try attachments.checkOpen()
+        try await attachments.relays.limit(byteCount: byteCount)
+    }
+
     /// How all fetches that are under way stand, taken together.
     public var fetchProgress: FetchProgress { attachments.fetches.progress }
 

@@ -7,7 +7,10 @@ extension FetchService {
         guard let entry = entries[attachment], !entry.hasBegun else { return }
         entry.hasBegun = true
         do {
-            if try await blobReader.isHere(attachment) { return await complete(entry) }
+            if try await blobReader.isHere(attachment) {
+                try await blobs.keepRelay(attachment)
+                return await complete(entry)
+            }
             guard isActive(entry) else { return }
             let (isNamed, holders) = try await reader.read { snapshot in
                 (try snapshot.isNamed(attachment), try snapshot.knownHolders(of: attachment))
@@ -21,6 +24,7 @@ extension FetchService {
             let root = blobs.root
             let isStillNamed = try await store.write { transaction in
                 try transaction.unwant(attachment, inRoot: root)
+                try transaction.remove(RelayRecord.self, RelayRecord.key(attachment))
                 // From here on `lookForDeleted` sees that no document names it any more.
                 guard try transaction.isNamed(attachment) else { return false }
                 try transaction.want(
@@ -28,6 +32,7 @@ extension FetchService {
                     from: holders.min(), part: .rest)
                 return true
             }
+            blobs.relays.with { $0.remove(attachment) }
             guard isStillNamed else {
                 return await end(entry, isCompleted: false) { _ in .deleted }
             }
@@ -120,6 +125,9 @@ extension FetchService {
     /// Takes in what was fetched, or says why it cannot be.
     private func take(_ outcome: FetchOutcome) async {
         let attachment = outcome.want.attachment
+        if entries[attachment] == nil, blobs.relays.contains(attachment) {
+            return await takeForOthers(outcome)
+        }
         switch outcome.result {
         case .completed:
             do {
@@ -144,6 +152,29 @@ extension FetchService {
                 await fail(entry, Self.noSuchBytes(attachment))
             }
         case .mismatch, .sampled: break  // it goes on with whoever has the right bytes
+        }
+    }
+
+    /// Takes in what was fetched for other devices, or gives it up.
+    private func takeForOthers(_ outcome: FetchOutcome) async {
+        let attachment = outcome.want.attachment
+        do {
+            switch outcome.result {
+            case .completed:
+                await fetcher.prioritize(attachment, nil)
+                try await blobs.adopt(attachment, layer: outcome.layer, isRelay: true)
+                guard let entry = entries[attachment] else { return }
+                // Asked for here meanwhile.
+                try await blobs.keepRelay(attachment)
+                await complete(entry)
+            case .waiting, .mismatch(from: nil, isFinal: true):
+                await fetcher.prioritize(attachment, nil)
+                try await blobs.removeRelay(attachment)
+            case .mismatch, .sampled: break
+            }
+        } catch {
+            diagnostics.warning("\(attachment) was fetched for others and is not kept: \(error)")
+            if let entry = entries[attachment] { await fail(entry, error) }
         }
     }
 }

@@ -153,7 +153,7 @@ actor FetchService {
         watchers[await task.value] = nil
     }
 
-    private func startTending() {
+    nonisolated func startTending() {
         tending.withLock { task in
             guard task == nil else { return }
             // Fetches begin without `run`; the engine ends it when it is closed or goes.

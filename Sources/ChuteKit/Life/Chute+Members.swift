@@ -77,6 +77,15 @@ extension Chute {
     /// The members of the space, this device too, in the order of their ids. Throws `closed`.
     public func members() async throws -> [Member] { try await store.read { try $0.members() } }
 
+    /// Gives a member a greater role than it has; nothing happens where it has that. Durable when it
+    /// returns; others hear of it as they connect.
+    ///
+    /// Throws `notAllowed` for whoever is no owner, in a space with a key, and for a lesser role
+    /// than it has; `notFound` for who is no member, `closed`.
+    public func setRole(_ role: Role, of member: DeviceID) async throws {
+        try await store.write { try $0.setRole(role, of: member) }
+    }
+
     /// Takes a member out of the space: what it writes from now on counts nowhere. Durable when it
     /// returns; others hear of it as they connect.
     ///

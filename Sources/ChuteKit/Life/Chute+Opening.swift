@@ -84,7 +84,7 @@ extension Chute {
             diagnostics: diagnostics)
         let fetcher = Fetcher(
             store: writer, reader: reader, roots: roots, blobsRoot: blobs.root,
-            diagnostics: diagnostics)
+            relays: blobs.relays, diagnostics: diagnostics)
         let context = SessionContext(
             store: writer, reader: reader, tls: try TLSContext(key: key), instance: instance,
             roots: roots, fetcher: fetcher,

@@ -12,6 +12,15 @@ public enum Role: String, Sendable, CaseIterable {
     /// Whether who has this role may do all that `other` may.
     func includes(_ other: Role) -> Bool { code <= other.code }
 
+    /// Whether devices of these roles talk to each other at all: who only sends talks to owners
+    /// alone.
+    static func mayTalk(_ one: Role?, _ other: Role?) -> Bool {
+        switch (one, other) {
+        case (.sender, let role), (let role, .sender): role == .owner
+        default: true
+        }
+    }
+
     fileprivate var code: UInt64 {
         switch self {
         case .owner: 0

@@ -29,6 +29,9 @@ struct Membership: Sendable, Equatable {
     private(set) var founder: DeviceID?
     /// What members alone know of the founding; `nil` in spaces without a founder.
     private(set) var foundingNonce: [UInt8]?
+    /// Whoever was an owner by the admissions alone, removed since or not: what these stated is
+    /// what the members are worked out from.
+    private(set) var pastOwners: Set<DeviceID> = []
 
     /// A space without a known fact: nobody is a member.
     init() {}
@@ -46,6 +49,7 @@ struct Membership: Sendable, Equatable {
         let firstOwners = Set(
             Self.admitted(from: founding.author, statements, counts: { _ in true })
                 .filter { $0.value.role == .owner }.keys)
+        pastOwners = firstOwners
         removals = Self.removals(statements, by: firstOwners)
         var cutoffs = Self.cutoffs(statements, removals)
         standings = Self.admitted(from: founding.author, statements, within: cutoffs)
@@ -77,6 +81,16 @@ struct Membership: Sendable, Equatable {
 
     func role(of device: DeviceID) -> Role? {
         standings[device].flatMap { $0.isMember ? $0.role : nil }
+    }
+
+    /// The owners that are members.
+    var owners: Set<DeviceID> {
+        Set(standings.filter { $0.value.isMember && $0.value.role == .owner }.keys)
+    }
+
+    /// Whether two devices talk to each other.
+    func mayTalk(_ one: DeviceID, _ other: DeviceID) -> Bool {
+        Role.mayTalk(role(of: one), role(of: other))
     }
 
     /// Whether what `author` wrote as its change number `counter` counts.

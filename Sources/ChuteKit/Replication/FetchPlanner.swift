@@ -38,14 +38,20 @@ struct FetchPlanner {
         var inFlight: [UInt64: DeviceID] = [:]
         var layerFrom: DeviceID?
         var standings: [DeviceID: Standing] = [:]
+        /// The restricted peers that may hear of it.
+        var hearers: Set<DeviceID> = []
         /// Peers that sent a wrong piece: once is an edited file, twice is a liar.
         var wrong: [DeviceID: Int] = [:]
 
+        /// What a peer has of it; one that may not hear of it has nothing.
+        func standing(of peer: DeviceID, _ isRestricted: Bool) -> Standing {
+            isRestricted && !hearers.contains(peer) ? .absent : standings[peer] ?? .unknown
+        }
+
         var isIdle: Bool { inFlight.isEmpty && layerFrom == nil }
-        /// Whether a peer may have everything that is still open.
-        func isAll(at peer: DeviceID) -> Bool {
-            let standing = standings[peer] ?? .unknown
-            return standing.has(nil) && open.allSatisfy { standing.has($0) }
+        /// Whether a peer of this standing may have everything that is still open.
+        func isAll(at standing: Standing) -> Bool {
+            standing.has(nil) && open.allSatisfy { standing.has($0) }
         }
 
         var hasOpen: Bool { !open.isEmpty || (needsLayer && layerFrom == nil) }
@@ -65,6 +71,8 @@ struct FetchPlanner {
     private let limits: Limits
     private var transfers: [AttachmentID: Transfer] = [:]
     private var peers: [DeviceID: Peer] = [:]
+    /// Peers that are asked for nothing but what they may hear of.
+    private(set) var restricted: Set<DeviceID> = []
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
@@ -79,18 +87,33 @@ struct FetchPlanner {
     func isStalled(_ attachment: AttachmentID) -> Bool {
         guard let transfer = transfers[attachment] else { return false }
         return transfer.isIdle && transfer.hasOpen
-            && !peers.keys.contains { (transfer.standings[$0] ?? .unknown) != .absent }
+            && !peers.keys.contains { standing(of: $0, transfer) != .absent }
+    }
+
+    private func standing(of peer: DeviceID, _ transfer: Transfer) -> Standing {
+        transfer.standing(of: peer, restricted.contains(peer))
+    }
+
+    /// Lets a restricted peer hear of these.
+    mutating func allow(
+        _ peer: DeviceID, toHearOf attachments: some Sequence<AttachmentID>
+    ) -> [Assignment] {
+        for attachment in attachments {
+            guard transfers[attachment]?.hearers.insert(peer).inserted ?? false else { continue }
+            offer(attachment)
+        }
+        return fillAll()
     }
 
     /// Starts fetching `pieces` of an attachment, and its layer where that is not known.
     mutating func add(
         _ attachment: AttachmentID, pieces: some Sequence<UInt64>, needsLayer: Bool,
-        source: DeviceID?, priority: FetchPriority = .normal
+        source: DeviceID?, priority: FetchPriority = .normal, hearers: Set<DeviceID> = []
     ) -> [Assignment] {
         guard transfers[attachment] == nil else { return [] }
         transfers[attachment] = Transfer(
             attachment: attachment, source: source, priority: priority, needsLayer: needsLayer,
-            open: pieces.reversed())
+            open: pieces.reversed(), hearers: hearers)
         offer(attachment)
         return fillAll()
     }
@@ -101,6 +124,11 @@ struct FetchPlanner {
         guard transfers[attachment] != nil else { return }
         transfers[attachment]?.priority = priority
         offer(attachment)
+    }
+
+    /// The restricted peers that may hear of an attachment.
+    func hearers(of attachment: AttachmentID) -> Set<DeviceID> {
+        transfers[attachment]?.hearers ?? []
     }
 
     /// The connected peers that said that they have something of an attachment.
@@ -139,22 +167,26 @@ struct FetchPlanner {
 
     /// A connection to a peer, in the place of an earlier one: what that one was asked for is
     /// open again.
-    mutating func connected(_ peer: DeviceID) -> [Assignment] {
+    mutating func connected(_ peer: DeviceID, isRestricted: Bool = false) -> [Assignment] {
         forget(peer)
         peers[peer] = Peer()
+        if isRestricted { restricted.insert(peer) }
         return offerAll()
     }
 
     mutating func disconnected(_ peer: DeviceID) -> [Assignment] {
+        let layers = transfers.filter { $0.value.layerFrom == peer }.keys.sorted()
         forget(peer)
-        return offerAll()
+        return layers.flatMap { askForLayer(of: $0) } + offerAll()
     }
 
     private mutating func forget(_ peer: DeviceID) {
+        restricted.remove(peer)
         guard peers.removeValue(forKey: peer) != nil else { return }
         for attachment in transfers.keys {
             guard var transfer = transfers[attachment] else { continue }
             transfer.standings[peer] = nil
+            transfer.hearers.remove(peer)
             let lost = transfer.inFlight.filter { $0.value == peer }.keys.sorted(by: >)
             for piece in lost { transfer.inFlight[piece] = nil }
             transfer.open.append(contentsOf: lost)
@@ -192,7 +224,7 @@ struct FetchPlanner {
         transfers[attachment]?.wrong[peer] = count
         if count > 1 { transfers[attachment]?.standings[peer] = .absent }
         offer(attachment)
-        return (fillAll(), count > 1)
+        return (askForLayer(of: attachment) + fillAll(), count > 1)
     }
 
     /// The peer does not have what it was asked for.
@@ -204,7 +236,25 @@ struct FetchPlanner {
         // Also where it had said otherwise: only what it says anew counts.
         transfers[attachment]?.standings[peer] = .absent
         offer(attachment)
-        return fillAll()
+        return askForLayer(of: attachment) + fillAll()
+    }
+
+    /// Asks another peer for a layer that is asked of nobody, whatever is in flight from it: what
+    /// came of the attachment is checked by it, and holds the place of what is to come.
+    private mutating func askForLayer(of attachment: AttachmentID) -> [Assignment] {
+        guard let transfer = transfers[attachment], transfer.needsLayer,
+            transfer.layerFrom == nil
+        else { return [] }
+        let holders = peers.keys.filter {
+            let standing = standing(of: $0, transfer)
+            return standing != .absent && standing.has(nil)
+        }
+        let peer = transfer.source.flatMap { holders.contains($0) ? $0 : nil } ?? holders.min()
+        guard let peer else { return [] }
+        transfers[attachment]?.layerFrom = peer
+        peers[peer]?.requestCount += 1
+        peers[peer]?.byteCount += Self.byteCount(of: nil, attachment)
+        return [Assignment(peer: peer, attachment: attachment, piece: nil)]
     }
 
     /// Whether a piece that came from the peer was wrong.
@@ -242,12 +292,12 @@ struct FetchPlanner {
     /// alone, unless there is enough for several or the source is not there.
     private mutating func offer(_ attachment: AttachmentID) {
         guard let transfer = transfers[attachment], transfer.hasOpen else { return }
-        let candidates = peers.keys.filter {
-            (transfer.standings[$0] ?? .unknown) != .absent
-        }
+        let candidates = peers.keys.filter { standing(of: $0, transfer) != .absent }
         let isForMany = transfer.open.count >= 4
         let isForSource =
-            transfer.source.map { candidates.contains($0) && transfer.isAll(at: $0) } ?? false
+            transfer.source.map {
+                candidates.contains($0) && transfer.isAll(at: standing(of: $0, transfer))
+            } ?? false
         for peer in candidates.sorted() {
             if !isForMany, isForSource, peer != transfer.source { continue }
             peers[peer]?.queue.add(attachment, transfer.priority)
@@ -279,7 +329,7 @@ struct FetchPlanner {
     /// The layer or the next open piece that the peer may have; the outer `nil` for none.
     private mutating func takePiece(of attachment: AttachmentID, for peer: DeviceID) -> UInt64?? {
         guard var transfer = transfers[attachment] else { return nil }
-        let standing = transfer.standings[peer] ?? .unknown
+        let standing = standing(of: peer, transfer)
         if transfer.needsLayer, transfer.layerFrom == nil, standing.has(nil) {
             transfer.layerFrom = peer
             transfers[attachment] = transfer

@@ -5,8 +5,34 @@ extension Fetcher {
     nonisolated func connected(_ peer: DeviceID, through session: PeerSession) {
         enqueue { fetcher in
             fetcher.sessions[peer] = session
-            fetcher.carryOut(fetcher.planner.connected(peer))
+            let isRestricted = fetcher.isRestricted(peer)
+            fetcher.carryOut(fetcher.planner.connected(peer, isRestricted: isRestricted))
             fetcher.askToLook()
+            guard isRestricted else { return }
+            // A task of its own, since pieces need not wait for what is looked up.
+            Task { await fetcher.allowToHear(peer) }
+        }
+    }
+
+    /// Who only sends is asked for what its own documents name: of nothing else may it hear.
+    private nonisolated func isRestricted(_ peer: DeviceID) -> Bool {
+        store.view(of: peer, .everything)?.isRestricted ?? true
+    }
+
+    private func allowToHear(_ peer: DeviceID) async {
+        let attachments = Array(transfers.keys)
+        do {
+            let named = try await reader.read { try $0.named(attachments, by: peer) }
+            carryOut(planner.allow(peer, toHearOf: named))
+        } catch { diagnostics.warning("what a peer may be asked for was not read: \(error)") }
+    }
+
+    /// Lets those restricted peers hear of a transfer, in whose documents it is.
+    func hearers(of attachment: AttachmentID) async throws -> Set<DeviceID> {
+        let peers = planner.restricted
+        guard !peers.isEmpty else { return [] }
+        return try await reader.read { snapshot in
+            try peers.filter { try !snapshot.named([attachment], by: $0).isEmpty }
         }
     }
 
@@ -16,6 +42,7 @@ extension Fetcher {
         enqueue { fetcher in
             guard fetcher.sessions[peer] === session else { return }
             fetcher.sessions[peer] = nil
+            fetcher.forgetRelay(peer)
             for partial in partials where fetcher.transfers[partial.request.attachment] != nil {
                 fetcher.partials.keep(partial)
             }
@@ -24,6 +51,7 @@ extension Fetcher {
                 transfer.unchecked.removeAll { $0.peer == peer }
             }
             fetcher.carryOut(fetcher.planner.disconnected(peer))
+            fetcher.seekRelay(for: Array(fetcher.transfers.keys))
             fetcher.askToLook()
         }
     }
@@ -45,18 +73,20 @@ extension Fetcher {
     nonisolated func peer(_ session: PeerSession, has holding: Holding) {
         enqueue { fetcher in
             guard let peer = fetcher.peer(of: session) else { return }
+            fetcher.relayOpen[holding.attachment] = nil
             fetcher.carryOut(fetcher.planner.has(holding, at: peer))
             fetcher.askToLook()
         }
     }
 
-    private func peer(of session: PeerSession) -> DeviceID? {
+    func peer(of session: PeerSession) -> DeviceID? {
         sessions.first { $0.value === session }?.key
     }
 
     private func noteAbsent(_ request: PieceRequest, at peer: DeviceID) {
         let attachment = request.attachment
         carryOut(planner.absent(request.piece, of: attachment, at: peer))
+        seekRelay(for: [attachment])
         askToLook()
         // It looked again after it sent a wrong piece, and has no right one.
         guard let transfer = transfers[attachment], planner.hasSentWrong(attachment, from: peer)
@@ -159,15 +189,16 @@ extension Fetcher {
 
     private func giveUp(_ transfer: FetchTransfer, _ error: SystemError) {
         // Its file is that of the first want: the others begin with their own.
-        drop(transfer.attachment)
+        let hearers = drop(transfer.attachment)
         pause(transfer.wants[0], error)
-        begin(transfer.wants.dropFirst(), layer: transfer.layer)
+        begin(transfer.wants.dropFirst(), layer: transfer.layer, hearers: hearers)
     }
 
     /// A piece is right and in its file.
     private func take(_ piece: UInt64, of transfer: FetchTransfer, from peer: DeviceID) {
         let attachment = transfer.attachment
         transfer.mark(piece)
+        relays.with { $0.progressed(attachment, now: RelayTable.now) }
         if transfer.pieceCount > 1 {
             progress.received(transfer.doneByteCount, of: attachment, from: peer)
             if transfer.doneCount % 16 == 1 { store.look(at: .locations) }

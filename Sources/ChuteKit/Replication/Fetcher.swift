@@ -20,6 +20,12 @@ actor Fetcher {
     let allRoots: Roots
     let roots: OpenRoots
     let diagnostics: Diagnostics
+    /// What is fetched for other devices alone.
+    nonisolated let relays: RelayTable
+    /// Which connected devices were asked to fetch what nobody has, since all of them were.
+    var relayAsked: [AttachmentID: Set<DeviceID>] = [:]
+    /// Who of them has not said no.
+    var relayOpen: [AttachmentID: DeviceID] = [:]
     nonisolated let progress = TransferProgress()
     nonisolated let buffers = PieceBufferPool()
     /// What ended, for whoever made the wants.
@@ -54,8 +60,9 @@ actor Fetcher {
 
     init(
         store: StoreWriter, reader: StoreReader, roots: Roots, blobsRoot: Int64,
-        diagnostics: Diagnostics
+        relays: RelayTable = RelayTable(), diagnostics: Diagnostics
     ) {
+        self.relays = relays
         self.store = store
         self.blobsRoot = blobsRoot
         self.reader = reader
@@ -82,6 +89,7 @@ actor Fetcher {
                 }
             }
             group.addTask { try await self.retryPaused() }
+            group.addTask { try await self.seekRelaysAgain() }
             defer { group.cancelAll() }
             try await group.next()
         }
@@ -98,7 +106,10 @@ actor Fetcher {
                     continue
                 }
                 do {
-                    carryOut(try await start(want, isLocal: false, mayBeStaged: true))
+                    carryOut(
+                        try await start(
+                            want, isLocal: false, mayBeStaged: true,
+                            hearers: try await hearers(of: want.attachment)))
                 } catch {
                     paused[id] = want
                     throw error
@@ -110,20 +121,26 @@ actor Fetcher {
     private func takeUpWants() async throws {
         defer { roots.close() }
         while true {
-            let after = lastWant
-            let (wants, local) = try await reader.read { snapshot in
+            let (after, restricted) = (lastWant, planner.restricted)
+            let (wants, local, hearers) = try await reader.read { snapshot in
                 let wants = try snapshot.wants(after: after, limit: Self.pageLimit)
                 let local = try wants.filter { want in
                     try !snapshot.locations(of: want.attachment).isEmpty
                 }
-                return (wants, Set(local.map(\.id)))
+                let attachments = Set(wants.map(\.attachment))
+                let hearers = try restricted.map {
+                    ($0, try snapshot.named(attachments, by: $0))
+                }
+                return (wants, Set(local.map(\.id)), hearers)
             }
             if wants.isEmpty { break }
             for part in wants.chunks(of: Self.askCount) {
                 var assignments: [FetchPlanner.Assignment] = []
                 defer { carryOut(assignments) }
                 for want in part {
-                    assignments += try await start(want, isLocal: local.contains(want.id))
+                    let hearing = hearers.filter { $0.1.contains(want.attachment) }.map(\.0)
+                    assignments += try await start(
+                        want, isLocal: local.contains(want.id), hearers: Set(hearing))
                     // Not before: what an error or a cancel ends is taken up by the next run.
                     lastWant = want.id
                 }
@@ -148,14 +165,14 @@ actor Fetcher {
                 continue
             }
             // Its file is that of the want that is gone: the others begin with their own.
-            drop(attachment)
-            begin(transfer.wants[...], layer: transfer.layer)
+            let hearers = drop(attachment)
+            begin(transfer.wants[...], layer: transfer.layer, hearers: hearers)
         }
     }
 
     /// Begins anew with wants of one attachment that nothing is under way for, from its first
     /// piece.
-    func begin(_ wants: ArraySlice<Want>, layer: [UInt8]?) {
+    func begin(_ wants: ArraySlice<Want>, layer: [UInt8]?, hearers: Set<DeviceID>) {
         guard let first = wants.first else { return }
         let transfer = FetchTransfer(want: first, layer: layer)
         transfer.wants = Array(wants)
@@ -164,30 +181,38 @@ actor Fetcher {
             planner.add(
                 first.attachment, pieces: 0..<transfer.wantedCount,
                 needsLayer: transfer.pieceCount > 1 && layer == nil, source: first.source,
-                priority: priorities[first.attachment] ?? .normal))
+                priority: priorities[first.attachment] ?? .normal, hearers: hearers))
     }
 
-    /// Forgets a transfer, and takes back what was asked for.
-    func drop(_ attachment: AttachmentID) {
+    /// Forgets a transfer, and takes back what was asked for. The restricted peers that could
+    /// hear of it.
+    @discardableResult
+    func drop(_ attachment: AttachmentID) -> Set<DeviceID> {
         transfers.removeValue(forKey: attachment)?.direct?.end()
         partials.forget(attachment)
+        relayAsked[attachment] = nil
+        relayOpen[attachment] = nil
         progress.ended(attachment)
         // First: a peer keeps a bounded number of requests.
         for peer in planner.askedPeers(for: attachment) { sessions[peer]?.cancel(attachment) }
+        let hearers = planner.hearers(of: attachment)
         carryOut(planner.remove(attachment))
+        return hearers
     }
 
     /// Begins with a want; what is to be asked for by that. Where it throws, also for a cancel, the
     /// want is to be started again.
     func start(
-        _ want: Want, isLocal: Bool, mayBeStaged: Bool = false
+        _ want: Want, isLocal: Bool, mayBeStaged: Bool = false, hearers: Set<DeviceID>
     ) async throws -> [FetchPlanner.Assignment] {
         let attachment = want.attachment
         if let transfer = transfers[attachment] {
             if !transfer.wants.contains(where: { $0.id == want.id }) {
                 transfer.wants.append(want)
+                // What is fetched for others is wanted here by now.
+                if relays.contains(attachment) { prioritize(attachment, .normal) }
             }
-            return []
+            return hearers.flatMap { planner.allow($0, toHearOf: [attachment]) }
         }
         if attachment.byteCount == 0 {
             finishEmpty(want)
@@ -197,7 +222,9 @@ actor Fetcher {
         let pieces = PieceTree.pieceCount(length: attachment.byteCount)
         let layer =
             pieces == 1 ? [] : try await reader.read { try $0.layer(of: attachment) }
-        guard transfers[attachment] == nil else { return try await start(want, isLocal: false) }
+        guard transfers[attachment] == nil else {
+            return try await start(want, isLocal: false, hearers: hearers)
+        }
         let transfer = FetchTransfer(want: want, layer: layer)
         transfers[attachment] = transfer
         let mayBeStaged = mayBeStaged || isFirstRound || want.part == .rest
@@ -206,7 +233,7 @@ actor Fetcher {
             attachment,
             pieces: (0..<transfer.wantedCount).lazy.filter { !staged.contains($0) },
             needsLayer: pieces > 1 && layer == nil, source: want.source,
-            priority: priorities[attachment] ?? .normal)
+            priority: priorities[attachment] ?? .normal, hearers: hearers)
         guard !staged.isEmpty else { return assignments }
         carryOut(assignments)
         try await checkStaged(staged.sorted(), of: transfer)
@@ -219,11 +246,11 @@ actor Fetcher {
         transfer.startWriteback()
         let wants = transfer.wants
         let layer = transfer.layer
-        drop(transfer.attachment)
+        let hearers = drop(transfer.attachment)
         if transfer.isSample {
             end(FetchOutcome(want: wants[0], result: .sampled, layer: []))
             // The others begin with their own files.
-            return begin(wants.dropFirst(), layer: layer)
+            return begin(wants.dropFirst(), layer: layer, hearers: hearers)
         }
         end(FetchOutcome(want: wants[0], result: .completed, layer: layer ?? []))
         guard wants.count > 1 else { return }
@@ -267,11 +294,16 @@ actor Fetcher {
     /// Takes a want up again by and by, in this run or the next.
     func retryLater(_ want: Want) { paused[want.id] = want }
 
+    func newNumber() -> UInt32 {
+        nextNumber &+= 1
+        return nextNumber
+    }
+
     /// Asks the peers for what was planned.
     func carryOut(_ assignments: [FetchPlanner.Assignment]) {
         var byPeer: [DeviceID: [Assembly]] = [:]
         for assignment in assignments {
-            nextNumber &+= 1
+            let number = newNumber()
             let count = FetchPlanner.byteCount(of: assignment.piece, assignment.attachment)
             let begun = assignment.piece.flatMap {
                 partials.take($0, of: assignment.attachment)
@@ -280,7 +312,7 @@ actor Fetcher {
             byPeer[assignment.peer, default: []].append(
                 Assembly(
                     request: PieceRequest(
-                        number: nextNumber, attachment: assignment.attachment,
+                        number: number, attachment: assignment.attachment,
                         piece: assignment.piece, offset: whole.filled),
                     buffer: whole))
         }

@@ -17,6 +17,9 @@ enum FrameType: UInt8, Sendable {
     case goodbye = 12
     case confirm = 13
     case confirmed = 14
+    case relay = 15
+    case dialBack = 16
+    case dialedBack = 17
 
     static let headerByteCount = 5
 
@@ -24,11 +27,11 @@ enum FrameType: UInt8, Sendable {
     var payloadLimit: Int {
         switch self {
         case .hello: LocalPeer.metadataLimit + Subscription.sizeLimit + (4 << 10)
-        case .prove, .acknowledge, .ping, .goodbye: 4 << 10
+        case .prove, .acknowledge, .ping, .goodbye, .dialBack, .dialedBack: 4 << 10
         case .changes: Change.sizeLimit + (1 << 20)
         case .have, .want: 1 << 20
         case .piece: PieceFrame.headerByteCount + PieceFrame.dataLimit
-        case .absent, .mismatch, .cancel, .confirm, .confirmed: 64 << 10
+        case .absent, .mismatch, .cancel, .confirm, .confirmed, .relay: 64 << 10
         }
     }
 

@@ -47,10 +47,19 @@ actor KeptFiles {
     }
 
     /// For each of `attachments` whether it is known to lie whole in a kept folder now. What no
-    /// document that counts names is not said to be here. Throws where the store fails.
-    func areKept(_ attachments: [AttachmentID]) async throws -> [Bool] {
+    /// document that counts names is not said to be here, nor to who only sends what none of its
+    /// own documents names. Throws where the store fails.
+    func areKept(
+        _ attachments: [AttachmentID], in scope: PeerView.Scope = .space
+    ) async throws -> [Bool] {
         let known = try await reader.read { snapshot in
-            try attachments.map { try snapshot.isNamed($0) ? snapshot.locations(of: $0) : [] }
+            let named =
+                if case .sender(let sender) = scope {
+                    try snapshot.named(attachments, by: sender.device)
+                } else {
+                    Set(try attachments.filter { try snapshot.isNamed($0) })
+                }
+            return try attachments.map { named.contains($0) ? try snapshot.locations(of: $0) : [] }
         }
         let open = OpenRoots(roots)
         return zip(attachments, known).map { attachment, locations in

@@ -240,6 +240,8 @@ struct GoodbyeReason: Hashable, Sendable, CustomStringConvertible {
     /// Nothing came from the other end for too long.
     static let silent = Self("silent")
     static let connectionRefused = Self("connection-refused")
+    /// One of both only sends, which goes to owners alone, and the other is none.
+    static let ownersOnly = Self("owners-only")
     static let ticketUnknown = Self("ticket-unknown")
     static let ticketExpired = Self("ticket-expired")
     static let ticketUsedUp = Self("ticket-used-up")

@@ -68,7 +68,12 @@ extension PeerSession {
             let asked = await inquiries.next()
             if asked.isEmpty { return }
             for inquiry in asked {
-                let words = try await context.keptFiles.areKept(inquiry.attachments)
+                let words =
+                    if let view = currentView() {
+                        try await context.keptFiles.areKept(inquiry.attachments, in: view.scope)
+                    } else {
+                        inquiry.attachments.map { _ in false }
+                    }
                 openInquiries -= 1
                 try send(.confirmed, Confirmed(number: inquiry.number, words: words).cbor)
             }

@@ -49,6 +49,10 @@ extension PeerSession {
         guard await context.store.membership.isMember(other) else {
             throw ChuteError(.refused, "the device at \(address) is not a member of this space")
         }
+        guard await context.store.membership.mayTalk(own, other) else {
+            throw ChuteError(
+                .refused, "the device at \(address) is no owner, and who only sends talks to those")
+        }
         pinned = other
         try channel.send(.prove, Proof.member.cbor)
         guard case .member = try await receiveProof() else { throw WireError.unexpected("a proof") }
@@ -81,6 +85,10 @@ extension PeerSession {
                 let isOut = await context.store.membership.standings[other] != nil
                 try goodbye(isOut ? .removed : .notMember)
                 throw ChuteError(.refused, "\(address) is no member of this space")
+            }
+            guard await context.store.membership.mayTalk(own, other) else {
+                try goodbye(.ownersOnly)
+                throw ChuteError(.refused, "\(address) only sends, to owners alone")
             }
             try channel.send(.prove, Proof.member.cbor)
         default:

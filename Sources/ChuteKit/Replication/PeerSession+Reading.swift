@@ -40,18 +40,17 @@ extension PeerSession {
         case .want: try receiveWants(body)
         case .have:
             for item in body.arrayValue ?? [] {
-                context.fetcher.peer(self, has: try Holding(cbor: item))
+                let holding = try Holding(cbor: item)
+                askedRelays[holding.attachment] = nil
+                context.fetcher.peer(self, has: holding)
             }
-        case .absent:
-            for number in body.arrayValue ?? [] {
-                guard let number = number.uint.flatMap(UInt32.init(exactly:)),
-                    let assembly = assemblies.removeValue(forKey: number)
-                else { continue }
-                context.fetcher.absent(assembly.request, at: self)
-            }
+        case .absent: receiveAbsent(body)
+        case .relay: try receiveWishes(RelayWish.list(cbor: body))
         case .mismatch: try await receiveMismatch(body)
         case .confirm: try receiveInquiry(Confirm(cbor: body))
         case .confirmed: receive(try Confirmed(cbor: body))
+        case .dialBack: try receive(DialBack(cbor: body))
+        case .dialedBack: receive(try DialedBack(cbor: body))
         case .cancel: receiveCancel(body)
         case .ping:
             noteClock(body[1]?.uint)
@@ -61,6 +60,17 @@ extension PeerSession {
         case .prove, .hello: throw WireError.unexpected("a second \(type)")
         case .piece: break
         }
+    }
+
+    private func receiveAbsent(_ body: CBOR) {
+        let numbers = (body.arrayValue ?? []).compactMap {
+            $0.uint.flatMap(UInt32.init(exactly:))
+        }
+        for number in numbers {
+            guard let assembly = assemblies.removeValue(forKey: number) else { continue }
+            context.fetcher.absent(assembly.request, at: self)
+        }
+        receiveNoRelay(Set(numbers))
     }
 
     private func receiveChanges(_ body: CBOR) async throws {

@@ -4,6 +4,7 @@ import ChuteSystem
 extension PeerSession {
     /// Pages of changes that may be on their way without an answer.
     private static let pagesInFlight = 4
+    private static let silentRowLimit: UInt64 = 1024
     private static let interestLimit = 65_536
     private static let servingLimit = 4096
     /// So many requests, for so many bytes, are looked up together.
@@ -33,21 +34,27 @@ extension PeerSession {
     private func sendChanges() async throws {
         guard let peer else { return }
         hasNewChanges = false
-        try await tellInterested()
+        guard let view = currentView() else { return }
+        try await tellInterested(view.scope)
         if sentThrough == 0, !isIntroduced {
             isIntroduced = true
-            let page = try await context.reader.read { try $0.introduction() }
+            let page = try await context.reader.read { try $0.introduction(view: view) }
             unacknowledged += 1
             try channel.send(.changes, page.cbor)
         }
-        let (after, since, wanted) = (sentThrough, learnedBefore, subscription)
+        let (after, since) = (sentThrough, learnedBefore)
         let pages = try await context.reader.read {
-            try $0.changes(after: after, for: peer, since: since, subscription: wanted)
+            try $0.changes(after: after, for: peer, since: since, view: view)
         }
         guard let end = pages.last?.end else { return }
-        sentThrough = end.n
         hasNewChanges = true
-        for page in pages where !page.parts.isEmpty {
+        // What was read for another view is not sent.
+        guard currentView() == view else { return }
+        sentThrough = end.n
+        // Of a stream of which nothing is for this peer it hears now and then how far it came.
+        let isFarOn = view != .everything && sentThrough - toldThrough >= Self.silentRowLimit
+        for page in pages where !page.parts.isEmpty || isFarOn {
+            if page.end != nil { toldThrough = end.n }
             unacknowledged += 1
             try channel.send(.changes, page.cbor)
         }
@@ -76,7 +83,7 @@ extension PeerSession {
     /// Sends a piece, or says that it is not here.
     private func serve(_ request: PieceRequest) async throws {
         guard let piece = try await load(request) else {
-            if interests.count < Self.interestLimit { interests.insert(request.attachment) }
+            _ = noteInterest(request.attachment)
             try channel.send(.absent, .array([.unsigned(UInt64(request.number))]))
             return
         }
@@ -94,23 +101,36 @@ extension PeerSession {
             offset = end
             try await channel.drain()
         }
+        context.attachments.relays.table.with {
+            $0.served(bytes.count - request.offset, of: request.attachment, now: RelayTable.now)
+        }
         context.fetcher.progress.sent(
             bytes.count, of: request.attachment, to: peer, piece: request.piece)
+    }
+
+    /// Remembers that the peer hears of an attachment once it is here; `false` for one too many.
+    func noteInterest(_ attachment: AttachmentID) -> Bool {
+        guard interests.count < Self.interestLimit || interests.contains(attachment) else {
+            return false
+        }
+        interests.insert(attachment)
+        return true
     }
 
     /// The bytes of a request, if a document that this peer may see names the attachment and
     /// they are here.
     private func load(_ request: PieceRequest) async throws -> PieceBuffer? {
         let attachment = request.attachment
+        guard let view = currentView() else { return nil }
         if let ready = blobs.piece(request) { return ready }
-        if let known = holdings.removeValue(forKey: attachment), known.isNamed,
+        if let known = holdings.removeValue(forKey: attachment), known.isServed,
             let piece = try await open(request, known)
         {
             return piece
         }
         // What was looked up with others before may be out of date by now.
-        try await lookUpNext(with: request)
-        guard let known = holdings.removeValue(forKey: attachment), known.isNamed,
+        try await lookUpNext(with: request, view.scope)
+        guard let known = holdings.removeValue(forKey: attachment), known.isServed,
             request.isWithinAttachment
         else { return nil }
         if let piece = try await open(request, known) { return piece }
@@ -128,7 +148,9 @@ extension PeerSession {
     }
 
     /// Asks the store about this request and about those behind it that can be served at once.
-    private func lookUpNext(with request: PieceRequest) async throws {
+    private func lookUpNext(
+        with request: PieceRequest, _ scope: PeerView.Scope
+    ) async throws {
         blobs.closeRoots()
         var size: UInt64 = 0
         let next = serving[servingHead...].prefix(Self.lookUpLimit).prefix { other in
@@ -138,7 +160,9 @@ extension PeerSession {
         let wanted = Set(next.map(\.attachment)).union([request.attachment])
         holdings = try await context.reader.read { snapshot in
             var found: [AttachmentID: LocalHolding] = [:]
-            for attachment in wanted { found[attachment] = try snapshot.holding(of: attachment) }
+            for attachment in wanted {
+                found[attachment] = try snapshot.holding(of: attachment, in: scope)
+            }
             return found
         }
     }
@@ -159,17 +183,16 @@ extension PeerSession {
     }
 
     /// Tells the peer of what it asked for in vain and what is here by now.
-    private func tellInterested() async throws {
+    private func tellInterested(_ scope: PeerView.Scope) async throws {
         guard !interests.isEmpty else { return }
         let wanted = interests
-        let here = try await context.reader.read { snapshot in
-            try wanted.filter {
-                try snapshot.isNamed($0) && !snapshot.locations(of: $0).isEmpty
-            }
+        let (served, here) = try await context.reader.read { snapshot in
+            let served = try wanted.filter { try snapshot.isServed($0, in: scope) }
+            return (served, try served.filter { try !snapshot.locations(of: $0).isEmpty })
         }
         var holdings = here.map { Holding(attachment: $0) }
         interests.subtract(here)
-        for attachment in interests {
+        for attachment in served.subtracting(here) {
             guard let staged = await context.fetcher.partial(of: attachment) else { continue }
             holdings.append(Holding(attachment: attachment, pieces: staged.pieces))
         }

@@ -15,6 +15,7 @@ struct SessionContext: Sendable {
     let presence: ChangeSignal
     let local: LocalPeer
     let traffic = TrafficLimits()
+    let dialingBack = DialingBack()
     let diagnostics: Diagnostics
 }
 
@@ -54,8 +55,12 @@ actor PeerSession {
 
     var wakeups = Mailbox<Void>()
     var sentThrough: UInt64 = 0
-    /// What the peer wants, and what this end said that it wants.
-    var subscription = Subscription.everything
+    /// The last number that the peer was told to have come to.
+    var toldThrough: UInt64 = 0
+    /// What the peer wants, and what it gets of that by its role; `nil` for nothing.
+    private var subscription = Subscription.everything
+    private var view: PeerView?
+    /// What this end said that it wants.
     var ownSubscription = Subscription.everything
     var learnedBefore: UInt64 = 0
     var unacknowledged = 0
@@ -82,6 +87,16 @@ actor PeerSession {
     /// What the peer asks, in its order.
     let inquiries = Mailbox<Confirm>()
     var openInquiries = 0
+    /// What the peer was asked to fetch, by the numbers of the questions.
+    var askedRelays: [AttachmentID: UInt32] = [:]
+    /// What the peer asks for, in its order.
+    let relayWishes = Mailbox<RelayWish>()
+    var openWishes = 0
+    /// Who waits for what the peer finds at an address; `nil` while nothing may be asked.
+    var dialBackWaiters: [UInt32: DialBackWaiter]?
+    /// What the peer wants to be dialled.
+    let dialBacks = Mailbox<DialBack>()
+    var openDialBacks = 0
     /// By how many milliseconds the peer's clock was ahead of this device's when it last said.
     private(set) var clockLead: Int64?
     private var ending: GoodbyeReason?
@@ -149,11 +164,16 @@ actor PeerSession {
     func run(hello: Hello) async throws {
         guard let peer else { throw WireError.unexpected("a session without a proof") }
         defer { if Task.isCancelled { end(.stopping) } }
-        let (start, last) = try await context.reader.read { snapshot in
-            (try snapshot.start(after: hello.cursor), try snapshot.lastLearned())
-        }
-        sentThrough = start
         subscription = try Subscription(encoded: hello.subscription)
+        let view = context.store.view(of: peer, subscription)
+        self.view = view
+        let (start, last) = try await context.reader.read { snapshot in
+            (
+                try view.map { try snapshot.start(after: hello.cursor, view: $0) } ?? 0,
+                try snapshot.lastLearned()
+            )
+        }
+        (sentThrough, toldThrough) = (start, start)
         learnedBefore = last
         try await context.store.write { try $0.noteCounter(hello.counter) }
         guard await context.store.subscription == ownSubscription else {
@@ -164,12 +184,14 @@ actor PeerSession {
         if let ending { throw SessionEnd.said(ending) }
         context.fetcher.connected(peer, through: self)
         questions = [:]
+        dialBackWaiters = [:]
         let (traffic, isLocal) = (context.traffic, isLocal)
         channel.readingPace = FrameChannel.Pace(
             portion: { traffic.portion(.download, peer, isLocal: isLocal) },
             pass: { try await traffic.pass($0, .download, peer, isLocal: isLocal) })
         defer {
             giveUpQuestions()
+            giveUpDialBacks()
             context.fetcher.disconnected(peer, through: self, partials: takePartials())
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -178,11 +200,15 @@ actor PeerSession {
             group.addTask { try await self.watchStore() }
             group.addTask { try await self.keepAlive() }
             group.addTask { try await self.answerInquiries() }
+            group.addTask { try await self.answerWishes() }
+            group.addTask { try await self.answerDialBacks() }
             defer {
                 group.cancelAll()
                 channel.close()
                 wakeups.close()
                 inquiries.close()
+                relayWishes.close()
+                dialBacks.close()
             }
             let first = await group.nextResult()
             // A cancel ends the tasks here at once: the peer hears why before the channel closes.
@@ -193,6 +219,24 @@ actor PeerSession {
             }
         }
         if let ending { throw SessionEnd.said(ending) }
+    }
+
+    /// What the peer gets to see now. Where its role or the owners are others than before, its
+    /// stream begins anew, and what was opened for it is closed.
+    func currentView() -> PeerView? {
+        guard let peer else { return nil }
+        let now = context.store.view(of: peer, subscription)
+        guard now != view else { return now }
+        if let old = view, let now, old.isRestricted != now.isRestricted {
+            // What it is asked for depends on its role too: it connects again.
+            end(.spaceChanged)
+            return nil
+        }
+        view = now
+        (sentThrough, toldThrough) = (0, 0)
+        (isIntroduced, holdings) = (false, [:])
+        blobs = BlobServer(roots: context.roots, buffers: context.fetcher.buffers)
+        return now
     }
 
     /// The goodbye of a peer that hung up, where what was sent to it met that before the reader

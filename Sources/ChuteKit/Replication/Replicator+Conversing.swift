@@ -154,10 +154,12 @@ extension Replicator {
             || entry.rank == rank && entry.dialer == context.store.device
     }
 
-    /// Whoever holds a shared key belongs to its space, also before its facts came.
+    /// Whether this device talks to another one. Whoever holds a shared key belongs to its space,
+    /// also before its facts came.
     func belongs(_ device: DeviceID) async -> Bool {
         if await context.store.sharedKey != nil { return true }
-        return await context.store.membership.isMember(device)
+        let membership = await context.store.membership
+        return membership.isMember(device) && membership.mayTalk(context.store.device, device)
     }
 
     private func admit(

@@ -8,6 +8,7 @@ extension Replicator {
         guard network != self.network else { return }
         self.network = network
         context.traffic.set(network.limits)
+        context.dialingBack.use(network.transports)
         let kept = Set(network.transports.map { AnyHashable($0) })
         let ending = running.values.filter { !kept.contains(AnyHashable($0.transport)) }
         guard isReplicating else { return }
@@ -52,7 +53,10 @@ extension Replicator {
         TransportHost(
             transport: transport.transport.name, diagnostics: context.diagnostics,
             tell: { [arrivals] in arrivals.post(.report(transport, $0)) },
-            makeDiscoveries: { [context] in context.discoveries() }, network: networkChanges)
+            makeDiscoveries: { [context] in context.discoveries() }, network: networkChanges,
+            presence: context.presence,
+            connectedDevices: { [weak self] in await self?.connectedDevices ?? [] },
+            lookers: { [weak self] in await self?.lookers(at: $0) ?? [:] })
     }
 
     func note(_ report: TransportHost.Report, of name: String) {
@@ -137,8 +141,9 @@ extension SessionContext {
         } else {
             return nil
         }
+        let own = store.device
         return Discovery(
-            key: key, isOpen: sharedKey != nil, device: store.device,
-            members: Set(membership.members).subtracting([store.device]))
+            key: key, isOpen: sharedKey != nil, device: own,
+            members: Set(membership.members.filter { $0 != own && membership.mayTalk(own, $0) }))
     }
 }

@@ -50,7 +50,9 @@ extension Replicator {
     /// What is said to a device that does not belong here, or not any more.
     func farewell(to device: DeviceID) async -> GoodbyeReason {
         // Whoever left the space knows of nobody: that is no removal of the other.
-        await context.store.membership.standings[device] != nil ? .removed : .notMember
+        let membership = await context.store.membership
+        if membership.isMember(device) { return .ownersOnly }
+        return membership.standings[device] != nil ? .removed : .notMember
     }
 
     /// Who said that this device was removed.
@@ -70,6 +72,8 @@ extension SessionEnd {
             "it refuses the connection, and is asked again now and then"
         case .refused(.malformed): "it did not understand what this device said"
         case .said(.malformed): "what it said was not understood"
+        case .refused(.ownersOnly), .said(.ownersOnly):
+            "who only sends talks to owners alone"
         case .said(.removed): "it was removed from the space"
         case .said(.notMember): "it is no member of this device's space"
         case .refused(.transportChanged): "it does not use this way any more"

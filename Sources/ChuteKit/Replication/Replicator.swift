@@ -63,6 +63,7 @@ actor Replicator {
         self.network = network
         self.isLocalOnly = isLocalOnly
         context.traffic.set(network.limits)
+        context.dialingBack.use(network.transports)
     }
 
     /// Keeps connected, and fetches, until the stretch is stopped or the task cancelled. Throws
@@ -182,6 +183,7 @@ actor Replicator {
         do {
             return try await context.reader.read { snapshot in
                 try devices.filter { $0 != snapshot.device }
+                    .filter { membership.mayTalk(snapshot.device, $0) }
                     .map { ($0, try snapshot.profile(of: $0)?.addresses ?? []) }
             }
         } catch {
@@ -191,4 +193,6 @@ actor Replicator {
     }
 
     var sessionCount: Int { sessions.count }
+
+    var connectedDevices: Set<DeviceID> { Set(registry.entries.keys) }
 }

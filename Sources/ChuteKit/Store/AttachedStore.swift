@@ -97,16 +97,6 @@ extension Snapshot {
     private static func fields(_ bytes: [UInt8]) -> Fields? {
         do { return try Fields(cbor: CBOR.decode(bytes)) } catch { return nil }
     }
-
-    /// The members of the space, this device too, in the order of their ids.
-    public func members() throws -> [Member] {
-        try memberStandings().filter { $0.value.isMember }.sorted { $0.key < $1.key }.map {
-            Member(
-                id: $0.key, role: $0.value.role, profile: try profile(of: $0.key),
-                presence: try presence(of: $0.key),
-                lastHeard: try lastHeard(of: $0.key))
-        }
-    }
 }
 
 extension Transaction {

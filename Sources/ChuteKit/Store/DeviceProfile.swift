@@ -47,6 +47,10 @@ public struct Member: Hashable, Sendable {
     public let presence: Presence?
     /// As `Snapshot.lastHeard(of:)`.
     public let lastHeard: UInt64?
+    /// Whether this device talks to it: who only sends and who is no owner do not.
+    public let isTalkedTo: Bool
+    /// Whether the documents of this device come to it.
+    public let isRecipient: Bool
 
     /// The last or present connection to a device.
     public struct Presence: Hashable, Sendable {

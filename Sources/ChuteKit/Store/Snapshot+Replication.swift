@@ -22,12 +22,12 @@ struct ChangePage: Hashable, Sendable {
 
 extension Snapshot {
     /// Where the stream for a peer that holds `cursor` goes on: after it, or at the start where
-    /// this store never gave that number that tag.
-    func start(after cursor: Cursor?) throws -> UInt64 {
+    /// this store never gave that number that tag in this view.
+    func start(after cursor: Cursor?, view: PeerView = .everything) throws -> UInt64 {
         guard let cursor, cursor.n <= UInt64(Int64.max) else { return 0 }
         let tag = try database.prepare("SELECT tag FROM changes WHERE n = ?")
             .first(cursor.n) { $0.bytes(0) }
-        return tag == cursor.tag ? cursor.n : 0
+        return try tag.map(view.digest().tag) == cursor.tag ? cursor.n : 0
     }
 
     /// The newest number given so far.
@@ -38,23 +38,26 @@ extension Snapshot {
     /// From this size on a page takes no more: with the largest change it fits in a frame.
     private static let pageByteCount = 512 << 10
 
-    /// The next changes after number `n` for a peer that subscribed to `subscription`, at most 256
-    /// rows and about 1 MiB, but those that came from `peer` with a number above `since`: that
-    /// peer has them. Mostly one page; only the last one has an end.
+    /// The next changes after number `n` of what a peer gets to see, at most 256 rows and about
+    /// 1 MiB, but those that came from `peer` with a number above `since`: that peer has them.
+    /// Mostly one page; only the last one has an end, which it has also where nothing of what was
+    /// looked at is for this peer.
     func changes(
-        after n: UInt64, for peer: DeviceID, since: UInt64,
-        subscription: Subscription = .everything
+        after n: UInt64, for peer: DeviceID, since: UInt64, view: PeerView = .everything
     ) throws -> [ChangePage] {
         var pages = FilledPages()
+        let digest = try view.digest()
         let rows = try database.prepare(
             """
-            SELECT n, tag, batch, CASE WHEN via = ?2 AND n > ?3 THEN NULL ELSE body END
+            SELECT n, tag, batch, kind, author,
+            CASE WHEN via = ?2 AND n > ?3 THEN NULL ELSE body END
             FROM changes WHERE n > ?1 ORDER BY n LIMIT 256
             """
-        ).all(n, peer.digest.bytes, since) {
+        ).all(n, peer.digest.bytes, since) { row in
             (
-                Cursor(n: $0.uint64(0), tag: $0.bytes(1)), $0.optionalInt64(2),
-                $0.optionalBytes(3)
+                Cursor(n: row.uint64(0), tag: digest.tag(row.bytes(1))), row.optionalInt64(2),
+                // What is not for this peer is not even read.
+                Self.mayConcern(view.scope, row, kind: 3, author: 4) ? row.optionalBytes(5) : nil
             )
         }
         var end: Cursor?
@@ -62,7 +65,8 @@ extension Snapshot {
             if pages.byteCount > Self.pageByteCount { break }
             end = cursor
             guard let batch, let body else { continue }
-            for number in try changes(for: subscription, at: cursor.n, body) {
+            guard try isSeen(body, in: view.scope) else { continue }
+            for number in try changes(for: view.subscription, at: cursor.n, body) {
                 if number == Int64(bitPattern: cursor.n) {
                     try add(body, of: batch, to: &pages)
                 } else if let (batch, body) = try earlier(number) {
@@ -114,8 +118,9 @@ extension Snapshot {
     }
 
     /// What a peer has to know before all else: who belongs to the space, and what each device
-    /// is called. It comes again in its place in the stream, and is known by then.
-    func introduction() throws -> ChangePage {
+    /// is called, as far as it may know that. It comes again in its place in the stream, and is
+    /// known by then.
+    func introduction(view: PeerView = .everything) throws -> ChangePage {
         var page = ChangePage()
         try database.prepare(
             """
@@ -125,9 +130,11 @@ extension Snapshot {
             JOIN changes c ON c.n = d.change_n JOIN batches b ON b.id = c.batch
             WHERE d.collection = ? LIMIT ?
             """
-        ).forEach(DeviceProfile.collection, ChangePage.partLimit) {
+        ).forEach(DeviceProfile.collection, ChangePage.partLimit) { row in
+            let body = row.bytes(2)
+            guard try isSeen(body, in: view.scope) else { return }
             page.parts.append(
-                .init(header: $0.bytes(0), signature: $0.bytes(1), changes: [$0.bytes(2)]))
+                .init(header: row.bytes(0), signature: row.bytes(1), changes: [body]))
         }
         return page
     }

@@ -18,6 +18,7 @@ actor StoreWriter {
     private let key: DeviceKey
     let diagnostics: Diagnostics
     private var state: WritingState
+    private nonisolated let members: Mutex<(membership: Membership, hasKey: Bool)>
     nonisolated let signal: ChangeSignal
     let feed = DocumentFeed()
     /// Whether what is there is being taken into new indexes.
@@ -55,6 +56,7 @@ actor StoreWriter {
             try connection.execute("UPDATE presence SET connected = 0")
             state = try WritingState.load(from: connection, sharedKey: sharedKey)
             state.membership = try Transaction.membership(of: state, device: key, in: connection)
+            members = Mutex((state.membership, sharedKey != nil))
             try connection.execute("PRAGMA busy_timeout = 1000")  // see whenPossible
         } catch let error as SQLiteError where error.isCorrupt {
             throw ChuteError(
@@ -105,6 +107,15 @@ actor StoreWriter {
     var sharedKey: SharedKey? { state.sharedKey }
     var subscription: Subscription { state.subscription }
 
+    /// What a peer gets that asked for `subscription`, by the members of the last commit; `nil`
+    /// for who is none. Waits for nothing that is being written.
+    nonisolated func view(of peer: DeviceID, _ subscription: Subscription) -> PeerView? {
+        let (membership, hasKey) = members.withLock { $0 }
+        // Whoever holds a shared key belongs to its space, also before its facts came.
+        guard !hasKey else { return PeerView(subscription: subscription) }
+        return PeerView(of: peer, in: membership, subscription: subscription)
+    }
+
     /// Runs `body` in one transaction; all of it is durable when this returns, or, when `body`
     /// or the commit throws, nothing of it happened.
     ///
@@ -136,6 +147,7 @@ actor StoreWriter {
 
     private func publish(_ done: Transaction.Committed) {
         state = done.state
+        members.withLock { $0 = (done.state.membership, done.state.sharedKey != nil) }
         for warning in done.warnings { diagnostics.warning(warning) }
         signal.fire(done.touched)
         feed.publish(

@@ -52,18 +52,21 @@ public struct Want: Hashable, Sendable {
 
 /// What is here of an attachment, for a peer that asks for it.
 struct LocalHolding: Sendable {
-    /// A document that counts names it: only such bytes are handed out.
-    let isNamed: Bool
+    /// A document that counts, and that the peer may see, names it: only such bytes are handed
+    /// out.
+    let isServed: Bool
     let locations: [Location]
     /// The hashes of the pieces, where they are known.
     let layer: [UInt8]?
 }
 
 extension Snapshot {
-    /// What is here of an attachment.
-    func holding(of attachment: AttachmentID) throws -> LocalHolding {
+    /// What is here of an attachment, for a peer that sees `scope`.
+    func holding(
+        of attachment: AttachmentID, in scope: PeerView.Scope = .space
+    ) throws -> LocalHolding {
         LocalHolding(
-            isNamed: try isNamed(attachment), locations: try locations(of: attachment),
+            isServed: try isServed(attachment, in: scope), locations: try locations(of: attachment),
             layer: PieceTree.pieceCount(length: attachment.byteCount) > 1
                 ? try layer(of: attachment) : nil)
     }

@@ -19,7 +19,7 @@ extension Transaction {
     func acknowledgeAttachments(
         of fields: Fields?, in document: DocumentID, _ collection: String
     ) throws {
-        for token in fields?.attachmentTokens ?? [] where try !locations(of: token.id).isEmpty {
+        for token in fields?.attachmentTokens ?? [] where try isHeld(token.id) {
             try state(
                 Receipt(
                     collection: collection, document: document,

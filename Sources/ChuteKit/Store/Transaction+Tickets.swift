@@ -127,6 +127,31 @@ extension Transaction {
         try state(.admission(device: joiner, role: role, cancels: cancels.sorted()))
     }
 
+    /// Gives a member a greater role than it has; nothing happens where it has that.
+    ///
+    /// Throws `notAllowed` in a shared-key space, for whoever is not an owner, and for a lesser
+    /// role; `notFound` for who is no member.
+    public func setRole(_ role: Role, of member: DeviceID) throws {
+        guard state.sharedKey == nil else {
+            throw ChuteError(
+                .notAllowed, "whoever holds the key file is a member: such a space has no roles")
+        }
+        guard state.membership.role(of: device) == .owner else {
+            throw ChuteError(.notAllowed, "only an owner of the space can change a role")
+        }
+        guard let old = state.membership.role(of: member) else {
+            throw ChuteError(.notFound, "\(member.short) is no member of this space")
+        }
+        guard old != role else { return }
+        guard role.includes(old) else {
+            throw ChuteError(
+                .notAllowed,
+                "a member keeps the greatest role that it was given: for less, remove it, and "
+                    + "let it join with a key of its own by `chute init --new-device`")
+        }
+        try admit(member, as: role)
+    }
+
     /// Removes a member; what it writes from now on is hidden everywhere.
     ///
     /// Throws `notAllowed` in a shared-key space and for whoever is not an owner.

@@ -15,6 +15,9 @@ public struct ConnectedStream: ~Copyable, Sendable {
         self.transport = transport
     }
 
+    /// The descriptor alone.
+    consuming func socket() -> FileDescriptor { descriptor }
+
     /// Takes over an open stream socket, which must be non-blocking and is closed with this.
     public init(owning socket: Int32, address: String, transport: String) {
         self.init(

@@ -9,7 +9,7 @@ public struct Discovery: Hashable, Sendable {
     let isOpen: Bool
     /// This device.
     public let device: DeviceID
-    /// The other members.
+    /// The other members that this device talks to.
     public let members: Set<DeviceID>
 }
 

@@ -17,6 +17,10 @@ public struct TransportHost: Sendable {
     let tell: @Sendable (Report) -> Void
     let makeDiscoveries: @Sendable () -> AsyncStream<Discovery?>
     let network: NetworkChanges
+    /// Fired with `.members` when a device came or went.
+    var presence = ChangeSignal()
+    var connectedDevices: @Sendable () async -> Set<DeviceID> = { [] }
+    var lookers: @Sendable (String) async -> [DeviceID: Bool] = { _ in [:] }
 
     /// Says how the transport is from now on.
     public func report(_ state: TransportState) { tell(.state(state)) }
@@ -38,6 +42,14 @@ public struct TransportHost: Sendable {
     /// By what members recognise each other, now and after each change; `nil` while this device
     /// shares with nobody.
     public func discoveries() -> AsyncStream<Discovery?> { makeDiscoveries() }
+
+    /// Whether a connected device reaches this one at an address, `HOST:PORT`, which it dials for
+    /// that; `nil` where nobody is connected who could say so. Takes up to 15 s. Each device dials
+    /// six times a minute at most.
+    public func isReachable(at address: String) async -> Bool? {
+        let found = await lookers(address)
+        return found.isEmpty ? nil : found.values.contains(true)
+    }
 
     /// One element now, and one soon after this host's interfaces or addresses changed, many
     /// changes being one.

@@ -9,14 +9,14 @@ extension InboxTaker {
 
     static func askMembers(of chute: Chute) -> Ask {
         { attachments in
-            let members = try await chute.store.read { try $0.members().map(\.id) }
+            let members = try await chute.store.read { try $0.recipients().map(\.id) }
             return await chute.keepers(of: attachments, among: Set(members))
         }
     }
 
     /// What the receipts say, and who is a member.
     static let receipts: Others = { snapshot, keepers in
-        let members = try snapshot.members().filter { $0.id != snapshot.device }
+        let members = try snapshot.recipients()
         let ids = Set(members.map(\.id))
         return { document in
             let attachment = document.fields.flatMap(FileDocument.init)?.attachment

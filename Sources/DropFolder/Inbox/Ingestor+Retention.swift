@@ -55,7 +55,7 @@ extension Ingestor {
             let start = after
             let old = heldTooLong(in: inbox)
             let (due, end) = try await chute.store.read { snapshot in
-                let members = try snapshot.members().map(\.id).filter { $0 != snapshot.device }
+                let members = try snapshot.recipients().map(\.id)
                 let page = try snapshot.rows(
                     InboxRecord.self, where: "held", is: held, after: start,
                     limit: Self.pageCount)
@@ -90,7 +90,7 @@ extension Ingestor {
         let (root, collection, now) = (root, collection, Self.seconds())
         let prefix = folderKey(root)
         let due = try await chute.store.read { snapshot in
-            let members = try snapshot.members().map(\.id).filter { $0 != snapshot.device }
+            let members = try snapshot.recipients().map(\.id)
             let takers = try snapshot.takers(of: collection, among: members, now: now)
             let orphans = try snapshot.rows(OrphanRecord.self, after: prefix)
                 .prefix { $0.key.starts(with: prefix) }

@@ -16,33 +16,27 @@ extension StatusReader {
                     row.state == .fetching,
                     let file = document.fields.flatMap(FileDocument.init)
                 else { continue }
-                let others = try holders(of: document, members, snapshot)
+                let others = try holders(of: document, members, snapshot).map {
+                    HolderWords.Holder(
+                        name: $0.profile?.name ?? $0.id.short, isTalkedTo: $0.isTalkedTo,
+                        isConnected: $0.presence?.isConnected ?? false)
+                }
                 report.add(
-                    file.joinedPath, SkipReason.noSource.rawValue, Self.detail(others), limit,
+                    file.joinedPath, SkipReason.noSource.rawValue, HolderWords(others).text, limit,
                     .waiting)
             }
         }
     }
 
-    /// The names of those that had it when they were last heard of: whoever dropped it, and who
+    /// Those that had it when they were last heard of: whoever dropped it, and who
     /// has a receipt.
     private func holders(
         of document: OwnedDocument, _ members: [Member], _ snapshot: Snapshot
-    ) throws -> [(name: String, isConnected: Bool)] {
+    ) throws -> [Member] {
         let receipts = try snapshot.receipts(for: document)
         return members.filter { member in
             member.id == document.origin
                 || receipts[member.id].map { $0.state == .delivered && !$0.isRemoved } ?? false
-        }.map { ($0.profile?.name ?? $0.id.short, $0.presence?.isConnected ?? false) }
-    }
-
-    private static func detail(_ holders: [(name: String, isConnected: Bool)]) -> String {
-        let away = holders.filter { !$0.isConnected }.map(\.name)
-        guard away.isEmpty else {
-            return "comes when \(away.joined(separator: " or ")) is connected"
         }
-        let here = holders.map(\.name)
-        guard !here.isEmpty else { return "no member is known to have it: drop it anew" }
-        return "\(here.joined(separator: " and ")) had it and does not any more: drop it anew there"
     }
 }

@@ -63,7 +63,7 @@ package struct StatusReader: Sendable {
         report.shared = try snapshot.ownDocumentCount(in: settings.collection)
         let bytes = try snapshot.ownByteCount(in: settings.collection)
         let tallies = try snapshot.tallies(of: settings.collection)
-        for member in members {
+        for member in members where member.isRecipient {
             let tally = tallies[member.id] ?? Snapshot.Tally()
             var delivery = StatusReport.Delivery(id: member.id.description)
             delivery.delivered = tally.delivered

@@ -29,6 +29,26 @@ struct FetchPlannerTests {
         #expect(planner.inFlightCount == 1)
     }
 
+    @Test func `a restricted peer is asked for nothing but what it may hear of`() {
+        var planner = FetchPlanner()
+        let (secret, own) = (Self.attachment(1, pieces: 1), Self.attachment(2, pieces: 1))
+        _ = planner.add(secret, pieces: 0..<1, needsLayer: false, source: one)
+        #expect(planner.connected(one, isRestricted: true).isEmpty)
+        #expect(planner.isStalled(secret))
+        // Whatever it says that it has.
+        #expect(planner.has(Holding(attachment: secret), at: one).isEmpty)
+        #expect(
+            planner.add(
+                own, pieces: 0..<1, needsLayer: false, source: nil, hearers: [one])
+                == [.init(peer: one, attachment: own, piece: 0)])
+        #expect(planner.allow(one, toHearOf: [secret]).map(\.attachment) == [secret])
+        #expect(planner.hearers(of: secret) == [one])
+        // As a member it is asked for everything.
+        let third = Self.attachment(3, pieces: 1)
+        _ = planner.add(third, pieces: 0..<1, needsLayer: false, source: nil)
+        #expect(planner.connected(one).map(\.attachment).contains(third))
+    }
+
     @Test func `a source that has another part does not keep others from being asked`() {
         var planner = FetchPlanner()
         let id = Self.attachment(1, pieces: 2)
@@ -38,6 +58,23 @@ struct FetchPlannerTests {
         _ = planner.has(Holding(attachment: id, pieces: [0x80]), at: one)
         #expect(
             planner.reopen([1], of: id) == [.init(peer: two, attachment: id, piece: 1)])
+    }
+
+    @Test func `the hashes are asked of another peer, however much of it is on its way`() {
+        for leaves in [false, true] {
+            var planner = FetchPlanner()
+            let id = Self.attachment(1, pieces: 20)
+            let (first, second) = (min(one, two), max(one, two))
+            _ = planner.connected(first)
+            _ = planner.connected(second)
+            let asked = planner.add(id, pieces: 0..<20, needsLayer: true, source: nil)
+            #expect(asked.first { $0.piece == nil }?.peer == first)
+            #expect(asked.filter { $0.peer == second }.count == 8)
+            let then =
+                leaves ? planner.disconnected(first) : planner.absent(nil, of: id, at: first)
+            #expect(then.first { $0.piece == nil }?.peer == second)
+            #expect(then.filter { $0.piece == nil }.count == 1)
+        }
     }
 
     @Test func `a holder without the hashes is not asked for them for ever`() {

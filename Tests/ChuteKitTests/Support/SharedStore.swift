@@ -30,7 +30,8 @@ struct SharedStore: Sendable {
         while true {
             let from = after
             let pages = try await other.reader.read {
-                try $0.changes(after: from, for: own, since: 0, subscription: subscription)
+                try $0.changes(
+                    after: from, for: own, since: 0, view: PeerView(subscription: subscription))
             }
             guard let end = pages.last?.end else { return news }
             after = end.n

@@ -104,7 +104,7 @@ struct WebSocketDeliveryTests {
             #expect(passed.isSuperset(of: stretches(of: Array("GET /chute HTTP".utf8))))
             #expect(passed.isSuperset(of: stretches(of: Array("101 Switching".utf8))))
             for secret in [
-                "a-name-to-keep", "keep.bin", "laptop", "pics", "chute/1 ", pair.key.description,
+                "a-name-to-keep", "keep.bin", "laptop", "outbox", "space.key",
             ] {
                 let found = stretches(of: Array(secret.utf8)).filter(passed.contains)
                 #expect(found.isEmpty, "\(secret)")
