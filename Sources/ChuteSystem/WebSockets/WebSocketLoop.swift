@@ -61,6 +61,7 @@ final class WebSocketLoop {
             UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS)
             | UInt64(LWS_SERVER_OPTION_SKIP_SERVER_CANONICAL_NAME)
         info.timeout_secs = UInt32(clamping: limits.handshake.components.seconds)
+        info.max_http_header_data = 8192  // some proxies add much
         info.pt_serv_buf_size = UInt32(limits.messageSize + 4096)
         // Each connection has two ends. The library's tables would else have room for as many
         // descriptors as the process may open, a million here and there.
@@ -91,9 +92,10 @@ final class WebSocketLoop {
     func run(_ jobs: WebSocketJobs) {
         while let next = jobs.take() {
             for job in next { job(self) }
+            destroyLeftHosts()
             guard lws_service(context, 0) >= 0 else { break }
         }
-        jobs.hasEnded()
+        for job in jobs.hasEnded() { job(self) }
         destroy()
     }
 
@@ -122,7 +124,6 @@ final class WebSocketLoop {
         guard connections.removeValue(forKey: connection.token) != nil else { return }
         guard let number = connection.hostNumber else { return }
         secureHosts[number]?.count -= 1
-        letGo(number)
     }
 
     func connection(of socket: OpaquePointer) -> WebSocketConnection? {
@@ -161,15 +162,15 @@ extension WebSocketLoop {
     }
 
     /// Gives up a host as soon as it has no connections any more.
-    func leaveHost(_ number: Int) {
-        secureHosts[number]?.isLeft = true
-        letGo(number)
-    }
+    func leaveHost(_ number: Int) { secureHosts[number]?.isLeft = true }
 
-    private func letGo(_ number: Int) {
-        guard let host = secureHosts[number], host.isLeft, host.count == 0 else { return }
-        secureHosts[number] = nil
-        lws_vhost_destroy(host.raw)
+    /// Not within a callback, in which a connection may still be bound to its host. Calls
+    /// `lws_vhost_destroy`.
+    private func destroyLeftHosts() {
+        for (number, host) in secureHosts where host.isLeft && host.count == 0 {
+            secureHosts[number] = nil
+            lws_vhost_destroy(host.raw)
+        }
     }
 
     /// Serves a connection that was accepted.
