@@ -59,7 +59,7 @@ extension PeerSession {
     /// Dials what is asked for, one after the other.
     func answerDialBacks() async throws {
         guard let peer else { return }
-        let source = SocketAddress(address)
+        let source = isDirect ? SocketAddress(address) : nil
         while true {
             let asked = await dialBacks.next()
             if asked.isEmpty { return }

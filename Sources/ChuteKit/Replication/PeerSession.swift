@@ -44,6 +44,8 @@ actor PeerSession {
     let side: Side
     nonisolated let address: String
     nonisolated let transport: String
+    /// Whether `address` is the peer's own, with nothing of somebody else's in between.
+    let isDirect: Bool
     /// Whether the peer is on this host's own network.
     let isLocal: Bool
     let channel: FrameChannel
@@ -109,7 +111,9 @@ actor PeerSession {
         self.side = side
         address = stream.address
         transport = stream.transport
-        isLocal = SocketAddress(stream.address).map(Socket.isOnLink) ?? false
+        isDirect = stream.isDirect
+        isLocal =
+            stream.isDirect && SocketAddress(stream.address).map(Socket.isOnLink) ?? false
         let readiness = try Readiness(descriptor: stream.descriptor.raw)
         channel = FrameChannel(
             stream: try TLSStream(
@@ -259,9 +263,12 @@ actor PeerSession {
         let before = channel.lastReceived
         do {
             try send(.ping, .map([:]))
+            let sent = channel.bytesSent
             let step = limit / 20
             for _ in 0..<20 {
                 if channel.lastReceived > before { return true }
+                // What waited is taken: the ping is behind it, on its way.
+                if channel.hasUnsent, channel.bytesSent > sent { return true }
                 try await Task.pause(for: step)
             }
         } catch { return false }

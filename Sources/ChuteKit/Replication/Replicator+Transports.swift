@@ -52,7 +52,14 @@ extension Replicator {
     func host(for transport: RunningTransport) -> TransportHost {
         TransportHost(
             transport: transport.transport.name, diagnostics: context.diagnostics,
-            tell: { [arrivals] in arrivals.post(.report(transport, $0)) },
+            tell: { [arrivals] report in
+                // Nobody reads what comes after its end.
+                if case .accepted(let raw, _, _) = report, transport.hasEnded {
+                    _ = FileDescriptor(owning: raw)  // closes it
+                    return
+                }
+                arrivals.post(.report(transport, report))
+            },
             makeDiscoveries: { [context] in context.discoveries() }, network: networkChanges,
             presence: context.presence,
             connectedDevices: { [weak self] in await self?.connectedDevices ?? [] },
@@ -94,7 +101,7 @@ extension Replicator {
         }
     }
 
-    static let signOfLifeTimeout = Duration.seconds(2)
+    static let signOfLifeTimeout = Duration.seconds(3)
 
     private func lookAfterChange() async {
         dialAtOnce()

@@ -7,7 +7,7 @@ public struct TransportHost: Sendable {
         case state(TransportState)
         case announced([String])
         case found([FoundPeer])
-        case accepted(descriptor: Int32, address: String)
+        case accepted(descriptor: Int32, address: String, isDirect: Bool)
     }
 
     /// Which transport this is for.
@@ -35,8 +35,10 @@ public struct TransportHost: Sendable {
 
     /// Hands a connection over that others made.
     public func accept(_ stream: consuming ConnectedStream) {
-        let address = stream.address
-        tell(.accepted(descriptor: stream.descriptor.release(), address: address))
+        let (address, isDirect) = (stream.address, stream.isDirect)
+        tell(
+            .accepted(
+                descriptor: stream.descriptor.release(), address: address, isDirect: isDirect))
     }
 
     /// By what members recognise each other, now and after each change; `nil` while this device

@@ -33,7 +33,15 @@ package struct MulticastProbe: Hashable, Sendable {
             let readiness = try Readiness(descriptor: socket.raw)
             let alarm = Alarm { readiness.close() }
             alarm.set(after: duration)
-            for host in own where !host.contains(":") { try ask(socket.raw, from: host) }
+            var refusal: SystemError?
+            var hasAsked = false
+            for host in own where !host.contains(":") {
+                do throws(SystemError) {
+                    try ask(socket.raw, from: host)
+                    hasAsked = true
+                } catch { refusal = error }  // trouble with one interface is its own
+            }
+            if let refusal, !hasAsked { throw refusal }
             while await readiness.wait(.read) {
                 try probe.hear(socket.raw, own)
             }

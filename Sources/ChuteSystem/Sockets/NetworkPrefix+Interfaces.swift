@@ -22,7 +22,7 @@ extension NetworkPrefix {
         return found
     }
 
-    private static func numericBytes(_ address: UnsafeMutablePointer<sockaddr>?) -> [UInt8]? {
+    static func numericBytes(_ address: UnsafeMutablePointer<sockaddr>?) -> [UInt8]? {
         guard let address else { return nil }
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {

@@ -170,6 +170,26 @@ package enum Socket {
         address.isOfThisLink || NetworkPrefix.ofInterfaces().contains { $0.contains(address) }
     }
 
+    /// The interfaces of this machine that are up and have a link, each with its addresses; loopback
+    /// left out. Calls `getifaddrs`.
+    package static func interfaceStates() -> Set<String> {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&list) == 0 else { return [] }
+        defer { freeifaddrs(list) }
+        var states: Set<String> = []
+        var next = list
+        let needed = UInt32(IFF_UP) | UInt32(IFF_RUNNING)
+        while let interface = next?.pointee {
+            next = interface.ifa_next
+            guard interface.ifa_flags & needed == needed,
+                interface.ifa_flags & UInt32(IFF_LOOPBACK) == 0
+            else { continue }
+            let address = NetworkPrefix.numericBytes(interface.ifa_addr).map(Hexadecimal.text) ?? ""
+            states.insert("\(String(cString: interface.ifa_name)) \(address)")
+        }
+        return states
+    }
+
     /// The addresses of this machine's interfaces, loopback left out. Calls `getifaddrs`.
     package static func interfaceAddresses() -> [SocketAddress] {
         InterfaceAddress.all().filter { !$0.isLoopback }.map(\.address)

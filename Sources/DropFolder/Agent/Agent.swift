@@ -148,7 +148,8 @@ package final class Agent: Sendable {
 
     /// The addresses for a ticket.
     func ticketAddresses() async throws -> [String] {
-        for _ in 0..<40 where await chute.ownAddresses.isEmpty {
+        let names = Set(configuration.chuteNetwork.transports.map(\.name))
+        for _ in 0..<40 where await !names.isSubset(of: chute.transportStates.keys) {
             try await Task.pause(for: .milliseconds(50))
         }
         return await chute.ownAddresses

@@ -33,6 +33,10 @@ struct LongTests {
         }
     }
 
+    private func areConnected(_ lan: LANHomes) async throws -> [Bool] {
+        [try await isConnected(lan.homes[0]), try await isConnected(lan.homes[1])]
+    }
+
     private func isConnected(_ home: AgentHome) async throws -> Bool {
         try await home.status().peers.contains(where: \.connected)
     }
@@ -49,7 +53,7 @@ struct LongTests {
             #expect(try await !isConnected(lan.homes[0]))
             agents[1].send(signal: SIGCONT)
             try await eventually(within: .seconds(5), "connected again") {
-                try await isConnected(lan.homes[1]) && isConnected(lan.homes[0])
+                try await areConnected(lan) == [true, true]
             }
             try await eventually("the photo comes out") {
                 try FolderTree.paths(below: lan.homes[1].outbox).contains("ada/night.jpg")
@@ -79,14 +83,14 @@ struct LongTests {
             try NetworkNamespaces.run(["/usr/sbin/nft", BytePath(rules)], on: host)
             let start = ContinuousClock.now
             try await eventually(within: .seconds(150), "both know") {
-                try await !isConnected(lan.homes[0]) && !isConnected(lan.homes[1])
+                try await areConnected(lan) == [false, false]
             }
             print("given up after \(ContinuousClock.now - start)")
             #expect(ContinuousClock.now - start > .seconds(60))
             try NetworkNamespaces.run(
                 ["/usr/sbin/nft", "delete", "table", "inet", "fault"], on: host)
             try await eventually(within: .seconds(90), "connected again") {
-                try await isConnected(lan.homes[1]) && isConnected(lan.homes[0])
+                try await areConnected(lan) == [true, true]
             }
             try await lan.expectDelivery(round: 1)
         }

@@ -48,7 +48,8 @@ final class LANRun: Sendable {
             address: address.description, portRange: LANTransport.portRange,
             remedy: "leave lan out of transports"
         ) { [transport] peer, own in
-            transport.isWelcome(peer, at: own, of: InterfaceAddress.all())
+            peer.map(Socket.isOnLink) ?? false
+                && transport.isWelcome(peer, at: own, of: InterfaceAddress.all())
         }
         await listener.run { own in
             events.post(.listening(own))
@@ -104,7 +105,9 @@ final class LANRun: Sendable {
         case .trouble(let why):
             view.listening = nil
             view.listeningTrouble = why
-        case .network: view.take(InterfaceAddress.all())
+        case .network:
+            view.networks = NetworkPrefix.ofInterfaces()
+            view.take(InterfaceAddress.all())
         case .discovery(let discovery):
             // Another space must not be told to be the same device's.
             if view.discovery??.key != discovery?.key { view.names = LANNames() }

@@ -12,6 +12,8 @@ struct LANView {
     var listeningTrouble: String?
     /// All addresses of this host.
     private(set) var interfaceAddresses: [InterfaceAddress] = []
+    /// The networks that they are in; `nil` until that is known.
+    var networks: [NetworkPrefix]?
     /// The inner `nil` while this device shares with nobody, the outer until that is known.
     var discovery: Discovery??
     var multicast = MulticastDNSState()
@@ -73,7 +75,7 @@ struct LANView {
         guard looksForOthers, let sharing else { return Seen() }
         var members: Set<FoundPeer> = []
         var others: Set<String> = []
-        for sighting in multicast.sightings {
+        for sighting in multicast.sightings where isNear(sighting.address) {
             let address = LANAddress.text(sighting.address)
             switch recogniser.origin(of: sighting.text, in: sharing) {
             case .nobody: others.insert(sighting.name)
@@ -86,6 +88,12 @@ struct LANView {
         }
         recogniser.keepOnly(multicast.sightings.lazy.map(\.text))
         return Seen(members: members.sorted { $0.address < $1.address }, others: others)
+    }
+
+    /// Whether an address is of a network that this host is in: whoever repeats a member's record
+    /// may name any other.
+    private func isNear(_ address: SocketAddress) -> Bool {
+        address.isOfThisLink || networks?.contains { $0.contains(address) } ?? true
     }
 
     /// Takes in the addresses of this host. With others it gets other names: nobody knows it
