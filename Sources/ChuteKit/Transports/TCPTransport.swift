@@ -114,8 +114,9 @@ public struct TCPTransport: StreamTransport {
             try self.checkIsHere(own)
             place.address.withLock { $0 = own }
             place.changes.fire(.members)
-            self.reportRunning(place, host)
+            // A start waits for the state: who asks for the addresses after it is told all of them.
             self.announce(place, host)
+            self.reportRunning(place, host)
         } trouble: { why in
             host.report(.waiting(why))
         } accepted: { connection in

@@ -15,6 +15,16 @@ extension Agent {
                 try snapshot.members().map { ($0.id, $0.profile?.name ?? $0.id.short) },
                 uniquingKeysWith: { one, _ in one })
         }
+        // A peer dials a few addresses a minute for others, and no more.
+        for address in await chute.ownAddresses.filter(\.isDialledBack).prefix(2) {
+            let answers = await chute.isReachable(at: address)
+            findings.append(
+                LiveChecks.dialledBack(
+                    address,
+                    Dictionary(
+                        answers.map { (names[$0.key] ?? $0.key.short, $0.value) },
+                        uniquingKeysWith: { one, _ in one })))
+        }
         for (device, lead) in await chute.clockLeads().sorted(by: { $0.key < $1.key }) {
             findings.append(LiveChecks.clock(names[device] ?? device.short, lead: lead))
         }
@@ -62,4 +72,9 @@ extension Agent {
             return found.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
+}
+
+extension String {
+    /// Of the addresses of this device, those that peers can be asked to dial: over TCP.
+    fileprivate var isDialledBack: Bool { TCPTransport().canDial(self) }
 }

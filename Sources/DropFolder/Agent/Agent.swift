@@ -32,6 +32,7 @@ package final class Agent: Sendable {
         let chute = try await Chute.open(
             lock, identity: try identity(configuration), mayChangeIdentity: true,
             isMoved: isMoved, network: configuration.chuteNetwork, diagnostics: diagnostics(log))
+        try await chute.setRelayCache(byteCount: configuration.store.relayCache)
         let folders = try await AgentFolders(configuration, chute, log: log)
         try await folders.restOthers(chute)
         return try Agent(chute, home, configuration, folders, log)
@@ -64,8 +65,8 @@ package final class Agent: Sendable {
             }
             if let outbox = folder.outbox {
                 writers[outbox.root] = try OutboxWriter(
-                    chute: chute, folder: folder.settings, record: outbox, promises: promises,
-                    locks: folders.locks, log: log)
+                    chute: chute, folder: folder.settings, peers: configuration.peers,
+                    record: outbox, promises: promises, locks: folders.locks, log: log)
             }
         }
         self.ingestors = ingestors

@@ -30,7 +30,14 @@ struct NetworkFaultTests {
     }
 
     private func block(_ chain: String, on host: MDNSHost) throws {
-        let rules = "table inet fault { chain c { type filter hook \(chain) priority 0; drop; } }"
+        let rules = """
+            table inet fault {
+              chain c {
+                type filter hook \(chain) priority 0
+                drop
+              }
+            }
+            """
         try NetworkNamespaces.run(["/usr/sbin/nft", BytePath(rules)], on: host.network)
     }
 

@@ -40,13 +40,18 @@ struct PortMappingPlan {
     private var connected: Set<DeviceID> = []
     private var isVerified = false
     private var isDialling = false
+    /// How often connected devices were asked, and how often one said that it does not reach it.
+    private var dialCount = 0
     private var vainCount = 0
     private var dialAt: Duration?
 
     /// After failures the router is asked after these pauses, the last one again and again.
     static let askPauses: [Duration] = [.seconds(30), .seconds(120), .seconds(600)]
-    /// An address that nobody reached is tried after these pauses.
-    static let dialPauses: [Duration] = [.seconds(15), .seconds(60), .seconds(300)]
+    /// An address that nobody reached is tried after these pauses; the first one is for devices
+    /// that have just come and do not listen to questions yet.
+    static let dialPauses: [Duration] = [
+        .seconds(1), .seconds(15), .seconds(60), .seconds(300),
+    ]
     /// A network that changes again and again has the router asked no more often.
     static let leastPause = Duration.seconds(10)
 
@@ -79,7 +84,9 @@ struct PortMappingPlan {
         case .dialled(let address, let isReached): dialled(address, isReached, now)
         case .connected(let devices):
             // Another one may get through.
-            if !devices.isSubset(of: connected), mapping != nil, !isVerified { dialAt = now }
+            if !devices.isSubset(of: connected), mapping != nil, !isVerified {
+                (dialAt, dialCount) = (now, 0)
+            }
             connected = devices
         case .woken: break
         }
@@ -105,7 +112,7 @@ struct PortMappingPlan {
     private mutating func drop() {
         mapping = nil
         isVerified = false
-        vainCount = 0
+        (dialCount, vainCount) = (0, 0)
         dialAt = nil
     }
 
@@ -147,10 +154,11 @@ struct PortMappingPlan {
             dialAt = nil
             return
         }
-        let pause = Self.dialPauses[min(vainCount, Self.dialPauses.count - 1)]
         if isReached == false { vainCount += 1 }
-        // Who came meanwhile has been asked for already.
-        dialAt = max(dialAt ?? .zero, now + pause)
+        let pause = Self.dialPauses[min(dialCount, Self.dialPauses.count - 1)]
+        dialCount += 1
+        // Sooner where somebody came meanwhile.
+        dialAt = min(dialAt ?? .seconds(Int64.max), now + pause)
     }
 
     private mutating func act(_ now: Duration, _ effects: inout [Effect]) {

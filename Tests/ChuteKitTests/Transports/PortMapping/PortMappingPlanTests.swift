@@ -64,7 +64,7 @@ struct PortMappingPlanTests {
         #expect(plan.address == nil)
         #expect(plan.words == "192.0.2.1:4040 by the router, where no peer gets through")
         // It is tried again after a while, and at once by somebody else.
-        #expect(plan.wakeAt == .seconds(21))
+        #expect(plan.wakeAt == .seconds(7))
         #expect(
             plan.handle(.connected([one, two]), now: .seconds(7)) == [.haveDialled(external)])
         #expect(plan.handle(.dialled(external, true), now: .seconds(8)) == [])
@@ -78,14 +78,18 @@ struct PortMappingPlanTests {
     @Test func `who says nothing is asked again after growing pauses`() throws {
         let plan = try mapped([one])
         let external = try mapping().external
-        #expect(plan.handle(.dialled(external, nil), now: .zero) == [])
-        #expect(plan.wakeAt == .seconds(15))
-        #expect(plan.handle(.woken, now: .seconds(14)) == [])
-        #expect(plan.handle(.woken, now: .seconds(15)) == [.haveDialled(external)])
-        #expect(plan.handle(.dialled(external, false), now: .seconds(15)) == [])
-        #expect(plan.handle(.woken, now: .seconds(30)) == [.haveDialled(external)])
-        #expect(plan.handle(.dialled(external, false), now: .seconds(30)) == [])
-        #expect(plan.wakeAt == .seconds(90))
+        var now = Duration.zero
+        for pause in PortMappingPlan.dialPauses {
+            let word: Bool? = pause < .seconds(60) ? nil : false
+            #expect(plan.handle(.dialled(external, word), now: now) == [])
+            #expect(plan.wakeAt == now + pause)
+            #expect(plan.handle(.woken, now: now + pause - .seconds(1) / 2) == [])
+            now += pause
+            #expect(plan.handle(.woken, now: now) == [.haveDialled(external)])
+        }
+        // Who comes while somebody dials is asked as soon as that one has answered.
+        #expect(plan.handle(.connected([one, two]), now: now) == [])
+        #expect(plan.handle(.dialled(external, false), now: now) == [.haveDialled(external)])
     }
 
     @Test func `a mapping is renewed at half of its lease, and stays verified`() throws {
