@@ -67,7 +67,8 @@ final class WebSocketLoop {
         // descriptors as the process may open, a million here and there.
         info.fd_limit_per_thread = UInt32(
             max(min(limits.connections * 2 + 64, sysconf(Int32(_SC_OPEN_MAX)) - 64), 16))
-        let capacity = chute_lws_pre() + limits.messageSize
+        precondition(chute_lws_pre() >= MaskedFrame.headerLimit)
+        let capacity = chute_lws_pre() + (limits.messageSize + 7) / 8 * 8
         buffer = .allocate(byteCount: capacity, alignment: 16)
         protocols = Self.makeProtocols(limits.messageSize)
         self.limits = limits
