@@ -1,3 +1,5 @@
+import ChuteSystem
+
 /// Which addresses are dialled, and why. A value without I/O or clock.
 struct DialBook {
     /// By the settings of the transports.

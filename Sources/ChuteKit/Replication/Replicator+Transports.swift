@@ -74,7 +74,7 @@ extension Replicator {
             switch state {
             case .running(let words):
                 context.diagnostics.debug("\(name) runs\(words.map { ": \($0)" } ?? "")")
-            case .waiting(let why): context.diagnostics.warning("\(name) waits: \(why)")
+            case .waiting(let why): context.diagnostics.notice("\(name) waits: \(why)")
             case .impossible(let why):
                 context.diagnostics.warning("\(name) is not possible here: \(why)")
             }

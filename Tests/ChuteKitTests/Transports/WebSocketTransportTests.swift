@@ -89,7 +89,7 @@ struct WebSocketTransportTests {
             while true {
                 for report in await reports.next() {
                     if case .state(let state) = report, isIt(state) { return state }
-                    if case .accepted(let descriptor, _) = report {
+                    if case .accepted(let descriptor, _, _) = report {
                         _ = FileDescriptor(owning: descriptor)
                     }
                 }
