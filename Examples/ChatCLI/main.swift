@@ -28,7 +28,9 @@ do {
         received: folder.appending("received"))
     try await chat.introduce(name)
     try await chute.startSync()
-    if case .running(let address?)? = await chute.transportStates["tcp"] { say("listening at \(address)") }
+    if case .running(let address?)? = await chute.transportStates["tcp"] {
+        say("listening at \(address)")
+    }
 
     await withTaskGroup(of: Void.self) { group in
         group.addTask { await chat.watchUsers() }

@@ -22,7 +22,9 @@ do {
             listen: option("listen"), connect: option("connect").map { [$0] } ?? []))
     let album = Album(pics: chute.store["pics"], received: folder.appending("received"))
     try await chute.startSync()
-    if case .running(let address?)? = await chute.transportStates["tcp"] { say("listening at \(address)") }
+    if case .running(let address?)? = await chute.transportStates["tcp"] {
+        say("listening at \(address)")
+    }
 
     await withTaskGroup(of: Void.self) { group in
         group.addTask { await album.watch() }

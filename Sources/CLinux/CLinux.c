@@ -334,6 +334,10 @@ int chute_reap(pid_t child, int *status, int64_t *microseconds) {
     return 0;
 }
 
+int chute_datagram_socket(void) {
+    return socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
 int chute_network_monitor(void) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     if (descriptor < 0) return -1;

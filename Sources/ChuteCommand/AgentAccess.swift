@@ -37,6 +37,9 @@ protocol AgentAccess: Sendable {
     func statusUpdates() async throws -> AsyncThrowingStream<StatusReport, any Error>
     func documents(onlySkipped: Bool) async throws -> DocumentList
 
+    /// What `doctor` finds, with the running agent's help where one runs. Takes some seconds.
+    func examine() async throws -> [Finding]
+
     /// By document id, or by path in the outbox. The number of files that come again.
     func redeliver(_ target: BytePath) async throws -> Int
     func retract(_ target: BytePath) async throws -> RetractOutcome

@@ -19,9 +19,7 @@ extension HomeAgent {
             id: answer["id"]?.string ?? "", ticket: answer["ticket"]?.string,
             role: role.rawValue, usesLeft: uses,
             expires: Timestamp(seconds: answer["expires"]?.integer ?? 0), addresses: addresses,
-            reachesOnlyThisNetwork: addresses.allSatisfy {
-                SocketAddress($0)?.isPrivate ?? false
-            })
+            reachesOnlyThisNetwork: addresses.allSatisfy(Invitation.isOfThisNetwork))
     }
 
     func invitations() async throws -> [Invitation] {

@@ -136,6 +136,14 @@ struct HomeAgent: AgentAccess {
             ?? DocumentList()
     }
 
+    func examine() async throws -> [Finding] {
+        guard isRunning() else {
+            return await Doctor(try runner.configuration(), home).findings(live: nil)
+        }
+        let answer = try await askRunning(.doctor)
+        return await Doctor(try configuration(answer), home).findings(live: answer)
+    }
+
     func redeliver(_ target: BytePath) async throws -> Int {
         do {
             let answer = try await ask(.redeliver(target), needsNetwork: true)

@@ -8,7 +8,7 @@ extension HomeRunner {
     /// asks for another one.
     func serve(
         _ agent: Agent, _ configuration: LoadedConfiguration, _ follower: ConfigurationFollower,
-        _ stop: Mailbox<Void>, _ notifier: ServiceNotifier
+        _ stop: StopRequest, _ notifier: ServiceNotifier
     ) async throws -> LoadedConfiguration? {
         try await withThrowingTaskGroup(of: LoadedConfiguration?.self) { group in
             group.addTask {
@@ -19,7 +19,7 @@ extension HomeRunner {
                 return nil
             }
             group.addTask {
-                _ = await stop.next()
+                await stop.wait()
                 return nil
             }
             group.addTask { try await follower.follow(agent, configuration) }

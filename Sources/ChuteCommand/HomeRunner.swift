@@ -28,11 +28,11 @@ struct HomeRunner {
         follower.warn(of: configuration)
         let notifier = ServiceNotifier()
         var agent = try await openWhenFree(configuration.configuration, moved)
-        let stop = Mailbox<Void>()
+        let stop = StopRequest()
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await signal in signals {
-                    if signal == .hangup { follower.lookAgain() } else { stop.post(()) }
+                    if signal == .hangup { follower.lookAgain() } else { stop.make() }
                 }
             }
             defer { group.cancelAll() }
@@ -40,7 +40,7 @@ struct HomeRunner {
                 try mark(.running)
                 log.notice("\(configuration.configuration.deviceName) runs, \(home.stateFolder)")
                 let next = try await serve(agent, configuration, follower, stop, notifier)
-                guard let next else {
+                guard let next, !stop.isMade else {
                     notifier.stopping()
                     return .success
                 }

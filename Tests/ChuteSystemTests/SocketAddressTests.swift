@@ -39,4 +39,15 @@ struct SocketAddressTests {
     func `an address of this host or link says so`(text: String, isOfThisLink: Bool) throws {
         #expect(try #require(SocketAddress(text)).isOfThisLink == isOfThisLink)
     }
+
+    @Test(arguments: [
+        ("8.8.8.8:1", true), ("192.0.2.1:1", true), ("10.0.0.1:1", false), ("127.0.0.1:1", false),
+        ("100.64.0.1:1", false), ("100.128.0.1:1", true), ("0.0.0.0:1", false),
+        ("224.0.0.1:1", false), ("255.255.255.255:1", false), ("[2001:db8::1]:1", true),
+        ("[fd00::1]:1", false), ("[fe80::1]:1", false), ("[ff02::1]:1", false), ("[::]:1", false),
+        ("[64:ff9b::a00:1]:1", false), ("[::ffff:8.8.8.8]:1", true), ("example.org:1", false),
+    ])
+    func `a public address says so`(text: String, isPublic: Bool) throws {
+        #expect(try #require(SocketAddress(text)).isPublic == isPublic)
+    }
 }

@@ -68,7 +68,10 @@ package struct AgentHome: Sendable {
         let result = try await start(words).finished()
         guard result.exitCode == 0 else { throw Failure(command: words, result: result) }
         // What it sent beyond this host would meet whoever else is there.
-        if network == nil { try edit("# enabled = true", "enabled = false") }
+        if network == nil {
+            try edit("# enabled = true", "enabled = false")
+            try edit("# map_port = true", "map_port = false")
+        }
     }
 
     var configurationFile: BytePath { path.appending("chute.toml") }

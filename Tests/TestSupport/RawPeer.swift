@@ -9,7 +9,7 @@ package actor RawPeer {
     package enum Frame: UInt8, CaseIterable, Sendable {
         case prove = 1
         case hello, changes, acknowledge, have, want, piece, absent, mismatch, cancel, ping, goodbye
-        case confirm, confirmed, relay
+        case confirm, confirmed, relay, dialBack, dialedBack
     }
 
     private let executor = QueueExecutor(label: "test.peer")

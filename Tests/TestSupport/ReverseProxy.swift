@@ -94,7 +94,6 @@ package final class ReverseProxy: Sendable {
             {
               auto_https off
               admin off
-              persist_config off
             }
             https://localhost:\(port) {
               bind 127.0.0.1

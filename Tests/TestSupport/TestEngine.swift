@@ -23,13 +23,15 @@ package final class TestEngine: Sendable {
     /// where: others dial what they are given.
     package init(
         _ home: BytePath, identity: Chute.Identity = .paired, listen: String? = "127.0.0.1:0",
-        connect: [String] = [], isMoved: Bool = false, isRunning: Bool = true
+        connect: [String] = [], network: Chute.Network? = nil, isMoved: Bool = false,
+        isRunning: Bool = true
     ) async throws {
         ignoreSignals()
         let log = LogLines()
         let chute = try await Chute.open(
             identity: identity, persistenceDirectory: home,
-            network: .init(listen: listen, connect: connect, announced: []), isMoved: isMoved,
+            network: network ?? .init(listen: listen, connect: connect, announced: []),
+            isMoved: isMoved,
             diagnostics: Diagnostics { level, message in log.add("\(level): \(message)") })
         let files = home.appending("files")
         try Folder.make(files, mode: 0o700)

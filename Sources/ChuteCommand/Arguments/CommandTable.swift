@@ -13,7 +13,8 @@ enum CommandTable {
             InitCommand.specification, RunCommand.specification, ServiceCommand.specification,
             IDCommand.specification, InviteCommand.specification, JoinCommand.specification,
             LeaveCommand.specification, PeersCommand.specification, StatusCommand.specification,
-            ListCommand.specification, RedeliverCommand.specification,
+            ListCommand.specification, DoctorCommand.specification,
+            RedeliverCommand.specification,
             RetractCommand.specification, ConfigCommand.specification,
         ])
 
@@ -32,7 +33,9 @@ enum CommandTable {
         "pair": ["invite", "join"], "devices": ["peers"], "members": ["peers"],
         "setup": ["init"], "start": ["run"], "daemon": ["run"], "agent": ["run"],
         "ls": ["list"], "files": ["list"], "add": ["invite", "join"], "ticket": ["invite"],
-        "info": ["status"], "stop": ["service remove"], "undo": ["retract"],
+        "info": ["status"], "check": ["doctor", "config check"],
+        "diagnose": ["doctor"], "debug": ["doctor"], "stop": ["service remove"],
+        "undo": ["retract"],
         "unshare": ["retract"], "restore": ["redeliver"], "kick": ["peers remove"],
         "remove": ["peers remove", "retract"], "rm": ["peers remove", "retract"],
         "delete": ["peers remove", "retract"], "install": ["service install"],

@@ -4,7 +4,9 @@ import DropFolder
 /// A ticket as people take it: by camera, or by copying a line.
 enum InvitationText {
     static let privateAddressesWarning =
-        "all addresses in the ticket are private: it works on this network only"
+        "all addresses in the ticket are private: it works on this network only. To have it work "
+        + "from anywhere, forward a port of your router to this device and set public in "
+        + "[transports.tcp], or see in `chute status` what the router says to map_port"
 
     static func text(_ invitation: Invitation, expires: Duration, terminal: Terminal) -> String {
         let ticket = invitation.ticket ?? ""

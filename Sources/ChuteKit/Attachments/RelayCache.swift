@@ -51,7 +51,7 @@ actor RelayCache {
         // What this device fetches for itself is passed on as it comes.
         if await fetcher.isFetching(attachment) { return true }
         guard let evicted = table.with({ $0.admit(attachment, now: RelayTable.now) }) else {
-            return false
+            return table.contains(attachment)  // another one asked meanwhile
         }
         do {
             for other in evicted { try await blobs.removeRelay(other) }

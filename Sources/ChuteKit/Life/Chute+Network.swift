@@ -54,9 +54,17 @@ extension Chute {
             ])
         }
 
-        /// Listens at port 4040 of every interface, or the next free one, and dials `connect`.
+        /// All transports: the local network, TCP at port 4040 of every interface or the next free
+        /// one, and WebSockets that members publish. Dials `connect`, by what each address is for.
         public static func everywhere(connect: [String] = []) -> Network {
-            Network(listen: "[::]:4040", isPortFixed: false, connect: connect)
+            let isWebSocket = { (address: String) in WebSocketTransport().canDial(address) }
+            return Network(transports: [
+                LANTransport(),
+                TCPTransport(
+                    listen: "[::]:4040", isPortFixed: false,
+                    connect: connect.filter { !isWebSocket($0) }),
+                WebSocketTransport(connect: connect.filter(isWebSocket)),
+            ])
         }
 
         /// Listens at port 4040 of this host for its own programs, or the next free one, and

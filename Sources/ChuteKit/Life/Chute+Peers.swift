@@ -54,6 +54,17 @@ extension Chute {
         await replicator.clockLeads().mapValues { $0 / 1000 }
     }
 
+    /// Asks all connected devices to dial an address of this one, `HOST:PORT`, and to say whether
+    /// it answers there: what each of them found. Takes up to 15 s.
+    ///
+    /// They speak TLS as far as this device's key. Who is of an earlier version, is asked more than
+    /// six times a minute, or does not dial such an address for others is left out: they dial
+    /// public addresses, where the connection to this device comes from, and networks of their own
+    /// that this device is in, too.
+    public func isReachable(at address: String) async -> [DeviceID: Bool] {
+        await replicator.lookers(at: address)
+    }
+
     /// How many devices are connected.
     var sessionCount: Int { get async { await replicator.sessionCount } }
 

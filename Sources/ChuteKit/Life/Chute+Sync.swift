@@ -109,6 +109,16 @@ extension Chute {
 
 /// Other ways, while it runs.
 extension Chute {
+    /// Connects to an address by the transport that dials it, and hangs up: whether something
+    /// answers there, and not who. Throws why not, and `invalid` where no transport dials it.
+    public func probe(_ address: String) async throws {
+        try sync.checkOpen()
+        guard let transport = await replicator.transport(for: address) else {
+            throw ChuteError(.invalid, "\(address): no transport that is switched on dials that")
+        }
+        _ = try await transport.connect(to: address)
+    }
+
     /// Uses these transports and limits from now on, until it is closed. Those that stay as they
     /// are go on undisturbed; connections of the others end, and what they transferred goes on by
     /// another way.

@@ -11,6 +11,8 @@ final class Gate: Sendable {
 
     private let state = Mutex(State())
 
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+
     /// Lets everybody go on, now and from now on.
     func open() {
         let waiters = state.withLock { state in

@@ -30,11 +30,11 @@ struct Membership: Sendable, Equatable {
     /// those of its device: it takes them back, and counts in the place of what was before them.
     private(set) var pastRemovals: [DeviceID: Set<Digest>] = [:]
     private(set) var founder: DeviceID?
+    /// What members alone know of the founding; `nil` in spaces without a founder.
+    private(set) var foundingNonce: [UInt8]?
     /// Whoever was an owner by the admissions alone, removed since or not: what these stated is
     /// what the members are worked out from.
     private(set) var pastOwners: Set<DeviceID> = []
-    /// What members alone know of the founding; `nil` in spaces without a founder.
-    private(set) var foundingNonce: [UInt8]?
 
     /// A space without a known fact: nobody is a member.
     init() {}

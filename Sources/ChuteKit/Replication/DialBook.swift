@@ -4,8 +4,9 @@ struct DialBook {
     var chosen: Set<String> = []
     /// By tickets that were used.
     var asked: Set<String> = []
-    /// What members publish of themselves.
-    var published: [String: DeviceID] = [:]
+    /// What members publish of themselves, and who they are: several may name one address, and
+    /// not all of them truly.
+    var published: [String: Set<DeviceID>] = [:]
     /// What the transports found, by their names.
     var found: [String: [FoundPeer]] = [:]
     /// Who answered at an address when it was last dialled.
@@ -22,9 +23,18 @@ struct DialBook {
         for place in 0..<most {
             for (device, addresses) in profiles where place < addresses.count {
                 guard published.count < Self.publishedLimit else { return }
-                published[addresses[place]] = device
+                guard Self.mayBePublished(addresses[place]) else { continue }
+                published[addresses[place], default: []].insert(device)
             }
         }
+    }
+
+    /// Whether it is dialled because a member says so: nothing that could make this device ask
+    /// another program for something.
+    private static func mayBePublished(_ address: String) -> Bool {
+        guard let url = WebSocketURL(address) else { return !address.contains("?") }
+        return !url.address.isOfThisLink && !url.path.contains("?")
+            && url.address.host.lowercased() != "localhost"
     }
 
     mutating func find(_ peers: [FoundPeer], by transport: String) {
@@ -46,11 +56,12 @@ struct DialBook {
             || found.values.contains { $0.contains { $0.address == address } }
     }
 
-    /// Who is at an address, as far as that is known: who answered there, else who was found or
-    /// said to be there.
-    func device(at address: String) -> DeviceID? {
-        answered[address] ?? found.values.joined().first { $0.address == address }?.device
-            ?? published[address]
+    /// Who may be at an address, as far as that is known: who answered there, else who was found
+    /// or says that it is there.
+    func devices(at address: String) -> Set<DeviceID> {
+        if let device = answered[address] { return [device] }
+        let found = found.values.joined().filter { $0.address == address }.compactMap(\.device)
+        return found.isEmpty ? published[address] ?? [] : Set(found)
     }
 
     /// The next start finds nothing of this one but what was asked for.

@@ -18,6 +18,8 @@ enum FrameType: UInt8, Sendable {
     case confirm = 13
     case confirmed = 14
     case relay = 15
+    case dialBack = 16
+    case dialedBack = 17
 
     static let headerByteCount = 5
 
@@ -25,7 +27,7 @@ enum FrameType: UInt8, Sendable {
     var payloadLimit: Int {
         switch self {
         case .hello: LocalPeer.metadataLimit + Subscription.sizeLimit + (4 << 10)
-        case .prove, .acknowledge, .ping, .goodbye: 4 << 10
+        case .prove, .acknowledge, .ping, .goodbye, .dialBack, .dialedBack: 4 << 10
         case .changes: Change.sizeLimit + (1 << 20)
         case .have, .want: 1 << 20
         case .piece: PieceFrame.headerByteCount + PieceFrame.dataLimit

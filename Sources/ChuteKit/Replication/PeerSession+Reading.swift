@@ -49,6 +49,8 @@ extension PeerSession {
         case .mismatch: try await receiveMismatch(body)
         case .confirm: try receiveInquiry(Confirm(cbor: body))
         case .confirmed: receive(try Confirmed(cbor: body))
+        case .dialBack: try receive(DialBack(cbor: body))
+        case .dialedBack: receive(try DialedBack(cbor: body))
         case .cancel: receiveCancel(body)
         case .ping:
             noteClock(body[1]?.uint)

@@ -93,6 +93,10 @@ extension PeerSession {
         var offset = request.offset
         while offset < bytes.count {
             let portion = context.traffic.portion(.upload, peer, isLocal: isLocal)
+            // What is told of documents does not wait for a whole piece on a limited line.
+            if portion != nil, hasNewChanges, unacknowledged < Self.pagesInFlight {
+                try await sendChanges()
+            }
             let end = min(offset + min(PieceFrame.dataLimit, portion ?? .max), bytes.count)
             try await context.traffic.pass(end - offset, .upload, peer, isLocal: isLocal)
             try channel.sendPiece(

@@ -15,6 +15,7 @@ struct SessionContext: Sendable {
     let presence: ChangeSignal
     let local: LocalPeer
     let traffic = TrafficLimits()
+    let dialingBack = DialingBack()
     let diagnostics: Diagnostics
 }
 
@@ -43,6 +44,8 @@ actor PeerSession {
     let side: Side
     nonisolated let address: String
     nonisolated let transport: String
+    /// Whether `address` is the peer's own, with nothing of somebody else's in between.
+    let isDirect: Bool
     /// Whether the peer is on this host's own network.
     let isLocal: Bool
     let channel: FrameChannel
@@ -91,6 +94,11 @@ actor PeerSession {
     /// What the peer asks for, in its order.
     let relayWishes = Mailbox<RelayWish>()
     var openWishes = 0
+    /// Who waits for what the peer finds at an address; `nil` while nothing may be asked.
+    var dialBackWaiters: [UInt32: DialBackWaiter]?
+    /// What the peer wants to be dialled.
+    let dialBacks = Mailbox<DialBack>()
+    var openDialBacks = 0
     /// By how many milliseconds the peer's clock was ahead of this device's when it last said.
     private(set) var clockLead: Int64?
     private var ending: GoodbyeReason?
@@ -103,7 +111,9 @@ actor PeerSession {
         self.side = side
         address = stream.address
         transport = stream.transport
-        isLocal = SocketAddress(stream.address).map(Socket.isOnLink) ?? false
+        isDirect = stream.isDirect
+        isLocal =
+            stream.isDirect && SocketAddress(stream.address).map(Socket.isOnLink) ?? false
         let readiness = try Readiness(descriptor: stream.descriptor.raw)
         channel = FrameChannel(
             stream: try TLSStream(
@@ -178,12 +188,14 @@ actor PeerSession {
         if let ending { throw SessionEnd.said(ending) }
         context.fetcher.connected(peer, through: self)
         questions = [:]
+        dialBackWaiters = [:]
         let (traffic, isLocal) = (context.traffic, isLocal)
         channel.readingPace = FrameChannel.Pace(
             portion: { traffic.portion(.download, peer, isLocal: isLocal) },
             pass: { try await traffic.pass($0, .download, peer, isLocal: isLocal) })
         defer {
             giveUpQuestions()
+            giveUpDialBacks()
             context.fetcher.disconnected(peer, through: self, partials: takePartials())
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -193,12 +205,14 @@ actor PeerSession {
             group.addTask { try await self.keepAlive() }
             group.addTask { try await self.answerInquiries() }
             group.addTask { try await self.answerWishes() }
+            group.addTask { try await self.answerDialBacks() }
             defer {
                 group.cancelAll()
                 channel.close()
                 wakeups.close()
                 inquiries.close()
                 relayWishes.close()
+                dialBacks.close()
             }
             let first = await group.nextResult()
             // A cancel ends the tasks here at once: the peer hears why before the channel closes.
@@ -249,9 +263,12 @@ actor PeerSession {
         let before = channel.lastReceived
         do {
             try send(.ping, .map([:]))
+            let sent = channel.bytesSent
             let step = limit / 20
             for _ in 0..<20 {
                 if channel.lastReceived > before { return true }
+                // What waited is taken: the ping is behind it, on its way.
+                if channel.hasUnsent, channel.bytesSent > sent { return true }
                 try await Task.pause(for: step)
             }
         } catch { return false }

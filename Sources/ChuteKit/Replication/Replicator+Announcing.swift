@@ -4,8 +4,12 @@ import ChuteSystem
 extension Replicator {
     /// Where the transports say that this device can be dialled, those of the best ones first.
     var ownAddresses: [String] {
-        network.transports.sorted { $0.rank < $1.rank }.flatMap { announced[$0.name] ?? [] }
+        network.transports.sorted { $0.rank < $1.rank }
+            .flatMap { (announced[$0.name] ?? []).prefix(Self.addressesOfEach) }
     }
+
+    /// A transport with very many leaves room for the others'.
+    private static let addressesOfEach = DeviceProfile.addressLimit / 3
 
     /// Keeps what this device publishes of its addresses true, until cancelled; the rest of its
     /// profile stays what it is. Throws where the store fails.
@@ -15,10 +19,14 @@ extension Replicator {
 
     private func announce() async throws {
         // One that has not said anything yet, or waits, may have the addresses that are published.
-        guard running.keys.allSatisfy({ announced[$0] != nil }) else { return }
-        let addresses = Array(ownAddresses.prefix(DeviceProfile.addressLimit))
+        let silent = running.values.map(\.transport).filter { announced[$0.name] == nil }
+        let own = ownAddresses
         try await context.store.write { transaction in
             let known = try transaction.profile(of: transaction.device)
+            let kept = (known?.addresses ?? []).filter { address in
+                !own.contains(address) && silent.contains { $0.canDial(address) }
+            }
+            let addresses = Array((own + kept).prefix(DeviceProfile.addressLimit))
             guard known?.addresses ?? [] != addresses else { return }
             var profile =
                 known

@@ -3,6 +3,8 @@ import ChuteSystem
 /// What connected devices are asked and have said.
 extension Replicator {
     private static let answerTimeout = Duration.seconds(10)
+    /// The other end has 10 s to dial.
+    private static let dialBackTimeout = Duration.seconds(15)
 
     /// Which of `devices` say now that they have which of `attachments` in a kept folder.
     func keepers(
@@ -28,6 +30,35 @@ extension Replicator {
                 for attachment in kept { keepers[attachment, default: []].insert(device) }
             }
             return keepers
+        }
+    }
+
+    /// Who is connected and what it found at an address, where it looked.
+    func lookers(at address: String) async -> [DeviceID: Bool] {
+        let asked = registry.entries.compactMap { device, entry in
+            sessions[entry.number].map { (device, $0) }
+        }
+        return await withTaskGroup(of: (DeviceID, DialedBack.Word?).self) { group in
+            for (device, session) in asked {
+                group.addTask {
+                    do {
+                        return try await withTimeout(Self.dialBackTimeout) {
+                            (device, await session.dialBack(address))
+                        }
+                    } catch {
+                        return (device, nil)  // no answer is no word
+                    }
+                }
+            }
+            var found: [DeviceID: Bool] = [:]
+            for await (device, word) in group {
+                switch word {
+                case .reached: found[device] = true
+                case .notReached: found[device] = false
+                case .notTried, nil: break
+                }
+            }
+            return found
         }
     }
 

@@ -60,6 +60,12 @@ extension Replicator {
             registry.remove(number: number, of: device)
             context.presence.fire(.members)
         }
+        guard running[session.transport] != nil, network.allows(session.transport, for: device)
+        else {
+            // It was switched off meanwhile.
+            await session.end(.transportChanged)
+            throw SessionEnd.said(.transportChanged)
+        }
         guard await belongs(device) else {
             // It was removed after it had proved itself.
             let reason = await farewell(to: device)

@@ -76,8 +76,10 @@ extension Replicator {
     }
 
     private func isReached(_ address: String, by transport: any StreamTransport) -> Bool {
-        guard book.wants(address), let device = book.device(at: address) else { return false }
-        return isConnected(device, byRank: transport.rank)
+        guard book.wants(address) else { return false }
+        let devices = book.devices(at: address)
+        return !devices.isEmpty
+            && devices.allSatisfy { isConnected($0, byRank: transport.rank) }
     }
 
     /// Whether there is a connection that is as good as one of that rank would be.

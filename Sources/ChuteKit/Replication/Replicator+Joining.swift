@@ -7,24 +7,20 @@ extension Replicator {
     /// The connection stays. Throws `unreachable` with what each address said.
     func join(_ ticket: Ticket) async throws {
         var failures: [String] = []
-        for address in ticket.addresses {
+        let order = JoinOrder(networks: NetworkPrefix.ofInterfaces())
+        for address in order.sorted(ticket.addresses) {
             guard let transport = transport(for: address) else {
                 failures.append("\(address): no transport that is switched on dials that")
                 continue
             }
-            let stream: ConnectedStream
-            do { stream = try await transport.connect(to: address) } catch {
-                failures.append("\(address): \(error)")
-                continue
-            }
             do {
-                try await converse(stream, joining: ticket)
+                try await join(ticket, at: address, by: transport)
             } catch let end as SessionEnd {
                 throw end
             } catch let error as ChuteError where error.code == .alreadyInSpace {
                 throw error
             } catch {
-                // Another device answers there, or none that speaks this protocol.
+                // Nobody answers there, another device, or none that speaks this protocol.
                 failures.append("\(address): \(error)")
                 continue
             }
@@ -36,6 +32,22 @@ extension Replicator {
             .unreachable,
             "nobody answers at the ticket's addresses (\(failures.joined(separator: "; "))): is "
                 + "the other device on, and is this the same network?", isTransient: true)
+    }
+
+    /// Where many join at once the inviter hangs up on some: these come again.
+    private func join(
+        _ ticket: Ticket, at address: String, by transport: any StreamTransport
+    ) async throws {
+        var pauses = [Duration.milliseconds(300), .seconds(1), .seconds(2)][...]
+        while true {
+            do {
+                return try await converse(transport.connect(to: address), joining: ticket)
+            } catch let error as ChuteError where error.code == .refused {
+                guard let pause = pauses.popFirst() else { throw error }
+                context.diagnostics.debug("\(address): \(error)")
+                try await Task.pause(for: pause)
+            }
+        }
     }
 
     /// Proves with a ticket; only once the inviter let this device in is its space taken over.

@@ -8,6 +8,7 @@ extension Replicator {
         guard network != self.network else { return }
         self.network = network
         context.traffic.set(network.limits)
+        context.dialingBack.use(network.transports)
         let kept = Set(network.transports.map { AnyHashable($0) })
         let ending = running.values.filter { !kept.contains(AnyHashable($0.transport)) }
         guard isReplicating else { return }
@@ -51,8 +52,18 @@ extension Replicator {
     func host(for transport: RunningTransport) -> TransportHost {
         TransportHost(
             transport: transport.transport.name, diagnostics: context.diagnostics,
-            tell: { [arrivals] in arrivals.post(.report(transport, $0)) },
-            makeDiscoveries: { [context] in context.discoveries() }, network: networkChanges)
+            tell: { [arrivals] report in
+                // Nobody reads what comes after its end.
+                if case .accepted(let raw, _, _) = report, transport.hasEnded {
+                    _ = FileDescriptor(owning: raw)  // closes it
+                    return
+                }
+                arrivals.post(.report(transport, report))
+            },
+            makeDiscoveries: { [context] in context.discoveries() }, network: networkChanges,
+            presence: context.presence,
+            connectedDevices: { [weak self] in await self?.connectedDevices ?? [] },
+            lookers: { [weak self] in await self?.lookers(at: $0) ?? [:] })
     }
 
     func note(_ report: TransportHost.Report, of name: String) {
@@ -90,7 +101,7 @@ extension Replicator {
         }
     }
 
-    static let signOfLifeTimeout = Duration.seconds(2)
+    static let signOfLifeTimeout = Duration.seconds(3)
 
     private func lookAfterChange() async {
         dialAtOnce()

@@ -63,6 +63,7 @@ actor Replicator {
         self.network = network
         self.isLocalOnly = isLocalOnly
         context.traffic.set(network.limits)
+        context.dialingBack.use(network.transports)
     }
 
     /// Keeps connected, and fetches, until the stretch is stopped or the task cancelled. Throws
@@ -112,10 +113,11 @@ actor Replicator {
     /// When all tasks are gone: the next run finds nothing of this one but what was asked to be
     /// dialled.
     private func forget() {
-        for case .report(_, .accepted(let raw, _)) in arrivals.drain() {
+        for case .report(_, .accepted(let raw, _, _)) in arrivals.drain() {
             _ = FileDescriptor(owning: raw)  // closes it
         }
         isReplicating = false
+        for each in running.values { each.ended.open() }
         dialing = []
         book.forget()
         running = [:]
@@ -130,7 +132,7 @@ actor Replicator {
         case .start(let transport):
             let host = host(for: transport)
             group.addTask { await transport.run(host) }
-        case .report(let transport, .accepted(let raw, let address)):
+        case .report(let transport, .accepted(let raw, let address, let isDirect)):
             let descriptor = FileDescriptor(owning: raw)
             guard isRunning(transport) else { return }
             guard unproved.begin(address) else {
@@ -141,7 +143,8 @@ actor Replicator {
             let name = transport.transport.name
             group.addTask {
                 let stream = ConnectedStream(
-                    descriptor: FileDescriptor(owning: number), address: address, transport: name)
+                    descriptor: FileDescriptor(owning: number), address: address, transport: name,
+                    isDirect: isDirect)
                 do {
                     _ = try await self.converse(stream, side: .accepted)
                 } catch {
@@ -181,7 +184,8 @@ actor Replicator {
         let devices = membership.members.sorted()
         do {
             return try await context.reader.read { snapshot in
-                try devices.filter { $0 != snapshot.device }
+                // Who only sends dials owners itself, and has nobody dial for it.
+                try devices.filter { $0 != snapshot.device && membership.role(of: $0) != .sender }
                     .filter { membership.mayTalk(snapshot.device, $0) }
                     .map { ($0, try snapshot.profile(of: $0)?.addresses ?? []) }
             }
@@ -192,4 +196,6 @@ actor Replicator {
     }
 
     var sessionCount: Int { sessions.count }
+
+    var connectedDevices: Set<DeviceID> { Set(registry.entries.keys) }
 }

@@ -6,6 +6,8 @@ final class RunningTransport: Sendable {
     /// Open once nothing of it is left.
     let ended = Gate()
 
+    var hasEnded: Bool { ended.isOpen }
+
     init(_ transport: any StreamTransport) { self.transport = transport }
 
     /// Runs it until `stop` is open or the task is cancelled.

@@ -9,15 +9,26 @@ public struct ConnectedStream: ~Copyable, Sendable {
     /// The transport's name.
     public let transport: String
 
-    package init(descriptor: consuming FileDescriptor, address: String, transport: String) {
+    /// Whether the other end itself is at `address`, and no proxy may stand there.
+    public let isDirect: Bool
+
+    package init(
+        descriptor: consuming FileDescriptor, address: String, transport: String,
+        isDirect: Bool = true
+    ) {
         self.descriptor = descriptor
         self.address = address
         self.transport = transport
+        self.isDirect = isDirect
     }
 
+    /// The descriptor alone.
+    consuming func socket() -> FileDescriptor { descriptor }
+
     /// Takes over an open stream socket, which must be non-blocking and is closed with this.
-    public init(owning socket: Int32, address: String, transport: String) {
+    public init(owning socket: Int32, address: String, transport: String, isDirect: Bool = true) {
         self.init(
-            descriptor: FileDescriptor(owning: socket), address: address, transport: transport)
+            descriptor: FileDescriptor(owning: socket), address: address, transport: transport,
+            isDirect: isDirect)
     }
 }

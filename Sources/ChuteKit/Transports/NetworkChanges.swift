@@ -16,11 +16,15 @@ struct NetworkChanges: Sendable {
         while !Task.isCancelled {
             do {
                 let monitor = try NetworkMonitor()
+                var known = Socket.interfaceStates()
                 signal.fire(.members)  // what changed before the watch
                 while try await monitor.next() {
                     try await Task.pause(for: Self.gathering)
                     try monitor.drain()
-                    signal.fire(.members)
+                    // The kernel tells of lifetimes and counters too.
+                    let new = Socket.interfaceStates()
+                    if new != known { signal.fire(.members) }
+                    known = new
                 }
             } catch is CancellationError {
                 return
@@ -32,8 +36,8 @@ struct NetworkChanges: Sendable {
     }
 
     private func lookAround() async throws {
-        let before = Socket.interfaceAddresses()
+        let before = Socket.interfaceStates()
         try await Task.pause(for: Self.lookPause, tolerance: Self.lookPause / 2)
-        if Socket.interfaceAddresses() != before { signal.fire(.members) }
+        if Socket.interfaceStates() != before { signal.fire(.members) }
     }
 }

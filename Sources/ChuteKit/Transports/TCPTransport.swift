@@ -13,6 +13,15 @@ public struct TCPTransport: StreamTransport {
     public var connect: [String]
     /// What members and tickets are told of where this device is; `nil` for where it listens.
     public var announced: [String]?
+    /// Where this device can be dialled from anywhere, `host:port`: members and tickets are told
+    /// it as well, and it is believed.
+    public var publicAddress: String?
+    /// Whether a home router is asked, by NAT-PMP or UPnP, to pass on what comes to its outer
+    /// address: where this device listens, not only for its own host, and the default gateway is
+    /// in a private network. Members and tickets are told that address once a connected device
+    /// has dialled it and found this one there: one in the same network, where the router lets
+    /// that pass, or one outside that is connected by another way. Without any it waits for one.
+    public var isPortMapped = false
     public var retryPauses: ClosedRange<Duration> = .seconds(1)...(.seconds(60))
     private var isLocalOnly = false
 
@@ -28,7 +37,8 @@ public struct TCPTransport: StreamTransport {
     }
 
     public func check() throws {
-        for text in [listen].compactMap(\.self) + connect + (announced ?? []) {
+        let own = [listen, publicAddress].compactMap(\.self)
+        for text in own + connect + (announced ?? []) {
             guard let address = SocketAddress(text) else {
                 throw ChuteError(.invalid, "\(text) is not HOST:PORT")
             }
@@ -38,6 +48,7 @@ public struct TCPTransport: StreamTransport {
 
     public mutating func stayLocal() throws {
         isLocalOnly = true
+        isPortMapped = false
         try check()
     }
 
@@ -81,6 +92,13 @@ public struct TCPTransport: StreamTransport {
             group.addTask {
                 for await _ in host.networkChanges() { self.announce(place, host) }
             }
+            guard isPortMapped, listen != nil else { return }
+            let mapping = PortMappingRun(host, place) { standing in
+                place.mapping.withLock { $0 = standing }
+                self.reportRunning(place, host)
+                self.announce(place, host)
+            }
+            group.addTask { await mapping.run() }
         }
     }
 
@@ -95,8 +113,10 @@ public struct TCPTransport: StreamTransport {
         await listener.run { own in
             try self.checkIsHere(own)
             place.address.withLock { $0 = own }
-            host.report(.running(own.description))
+            place.changes.fire(.members)
+            // A start waits for the state: who asks for the addresses after it is told all of them.
             self.announce(place, host)
+            self.reportRunning(place, host)
         } trouble: { why in
             host.report(.waiting(why))
         } accepted: { connection in
@@ -107,28 +127,41 @@ public struct TCPTransport: StreamTransport {
         }
     }
 
-    /// Says where others find this device: the address at which it listens, or those of all
+    /// Says where it listens, and what the router does.
+    private func reportRunning(_ place: ListeningPlace, _ host: TransportHost) {
+        guard let own = place.address.withLock({ $0 }) else { return }
+        let words = place.mapping.withLock { $0.words }
+        host.report(
+            .running(([own.description] + [words].compactMap(\.self)).joined(separator: ", ")))
+    }
+
+    /// Says where others find this device: what is set, and what a router passes on. Without what
+    /// is set that is the address at which it listens, or those of all
     /// interfaces but loopback at its port, without the link-local ones of IPv6, which mean
     /// nothing elsewhere.
     private func announce(_ place: ListeningPlace, _ host: TransportHost) {
-        if let announced { return host.announce(announced) }
-        guard let own = place.address.withLock({ $0 }) else {
-            if listen == nil { host.announce([]) }
-            return
-        }
-        guard ["::", "0.0.0.0"].contains(own.host) else {
-            return host.announce([own.description])
-        }
-        host.announce(
-            Socket.interfaceAddresses()
-                .filter {
-                    !$0.host.hasPrefix("fe80:") && (own.host == "::" || !$0.host.contains(":"))
-                }
-                .map { SocketAddress(host: $0.host, port: own.port).description })
+        let own = place.address.withLock { $0 }
+        // One that waits may have the addresses that were said last.
+        guard announced != nil || own != nil || listen == nil else { return }
+        var addresses = announced ?? own.map(Self.ways(to:)) ?? []
+        let outer = [publicAddress, place.mapping.withLock { $0.address }].compactMap(\.self)
+        if listen != nil { addresses += outer.filter { !addresses.contains($0) } }
+        host.announce(addresses)
+    }
+
+    private static func ways(to own: SocketAddress) -> [String] {
+        guard ["::", "0.0.0.0"].contains(own.host) else { return [own.description] }
+        return Socket.interfaceAddresses()
+            .filter { !$0.host.hasPrefix("fe80:") && (own.host == "::" || !$0.host.contains(":")) }
+            .map { SocketAddress(host: $0.host, port: own.port).description }
     }
 }
 
 /// Where a transport listens, once it does.
 final class ListeningPlace: Sendable {
     let address = Mutex<SocketAddress?>(nil)
+    /// Fired with `.members` when the address changed.
+    let changes = ChangeSignal()
+    /// What a home router does for it.
+    let mapping = Mutex(PortMappingRun.Standing())
 }

@@ -7,7 +7,7 @@ public struct TransportHost: Sendable {
         case state(TransportState)
         case announced([String])
         case found([FoundPeer])
-        case accepted(descriptor: Int32, address: String)
+        case accepted(descriptor: Int32, address: String, isDirect: Bool)
     }
 
     /// Which transport this is for.
@@ -17,6 +17,10 @@ public struct TransportHost: Sendable {
     let tell: @Sendable (Report) -> Void
     let makeDiscoveries: @Sendable () -> AsyncStream<Discovery?>
     let network: NetworkChanges
+    /// Fired with `.members` when a device came or went.
+    var presence = ChangeSignal()
+    var connectedDevices: @Sendable () async -> Set<DeviceID> = { [] }
+    var lookers: @Sendable (String) async -> [DeviceID: Bool] = { _ in [:] }
 
     /// Says how the transport is from now on.
     public func report(_ state: TransportState) { tell(.state(state)) }
@@ -31,13 +35,23 @@ public struct TransportHost: Sendable {
 
     /// Hands a connection over that others made.
     public func accept(_ stream: consuming ConnectedStream) {
-        let address = stream.address
-        tell(.accepted(descriptor: stream.descriptor.release(), address: address))
+        let (address, isDirect) = (stream.address, stream.isDirect)
+        tell(
+            .accepted(
+                descriptor: stream.descriptor.release(), address: address, isDirect: isDirect))
     }
 
     /// By what members recognise each other, now and after each change; `nil` while this device
     /// shares with nobody.
     public func discoveries() -> AsyncStream<Discovery?> { makeDiscoveries() }
+
+    /// Whether a connected device reaches this one at an address, `HOST:PORT`, which it dials for
+    /// that; `nil` where nobody is connected who could say so. Takes up to 15 s. Each device dials
+    /// six times a minute at most.
+    public func isReachable(at address: String) async -> Bool? {
+        let found = await lookers(address)
+        return found.isEmpty ? nil : found.values.contains(true)
+    }
 
     /// One element now, and one soon after this host's interfaces or addresses changed, many
     /// changes being one.

@@ -34,6 +34,9 @@ final class AvahiNotes {
         return notes
     }
 
+    /// Whether anything waits to be taken.
+    var isAny: Bool { isStateStale || !notes.isEmpty }
+
     func takeState() -> Bool {
         defer { isStateStale = false }
         return isStateStale

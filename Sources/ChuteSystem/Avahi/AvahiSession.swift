@@ -4,33 +4,25 @@ import CAvahi
 ///
 /// On the stack's thread. `close` before it goes, so that others hear of it.
 final class AvahiSession {
-    /// How many services are looked at; the daemon has an end at 1024 objects of one client.
-    static let mostPlaces = 512
-
     private struct AddressGroup {
         let host: String
         let group: OpaquePointer
     }
 
     let stack: any AvahiStack
+    let search: AvahiSearch
     private let type: String
-    /// Interfaces by name; none for all but loopback.
-    private let interfaces: [String]
 
     private var announced: ServiceAnnouncement?
     private var service: OpaquePointer?
     private var addresses: [ServiceAnnouncement.Address: AddressGroup] = [:]
     private var failure: AvahiError?
 
-    private var resolvers: [AvahiNotes.Place: OpaquePointer] = [:]
-    private var sightings: [AvahiNotes.Place: ServiceSighting] = [:]
-    private(set) var browsingFailure: AvahiError?
-
+    /// `interfaces` by name, none for all but loopback.
     init(_ stack: any AvahiStack, type: String, interfaces: [String]) {
         self.stack = stack
         self.type = type
-        self.interfaces = interfaces
-        do throws(AvahiError) { try stack.browse(type: type) } catch { browsingFailure = error }
+        search = AvahiSearch(stack, type: type, interfaces: interfaces)
     }
 
     /// Announces this from now on; nothing happens where it is so already and did not fail.
@@ -100,42 +92,6 @@ final class AvahiSession {
         return avahi_address_parse(number, anyFamily, &address) == nil ? nil : address
     }
 
-    /// Takes in what Avahi said; whether anything that is seen changed.
-    func handle(_ note: AvahiNotes.Note) -> Bool {
-        switch note {
-        case .appeared(let place):
-            guard resolvers[place] == nil, resolvers.count < Self.mostPlaces, isChosen(place)
-            else { return false }
-            do throws(AvahiError) {
-                resolvers[place] = try stack.resolve(place, type: type)
-                return false
-            } catch {
-                // A name that cannot be asked for. It is tried again when it appears again.
-                return false
-            }
-        case .vanished(let place):
-            if let resolver = resolvers.removeValue(forKey: place) {
-                stack.free(resolver: resolver)
-            }
-            return sightings.removeValue(forKey: place) != nil
-        case .resolved(let place, let sighting):
-            guard resolvers[place] != nil else { return false }
-            return sightings.updateValue(sighting, forKey: place) != sighting
-        case .unresolved(let place): return sightings.removeValue(forKey: place) != nil
-        case .browsingFailed:
-            browsingFailure = AvahiError(
-                code: Int32(AVAHI_ERR_FAILURE), call: "avahi_service_browser_new")
-            return true
-        }
-    }
-
-    private func isChosen(_ place: AvahiNotes.Place) -> Bool {
-        guard let name = AvahiNotes.interfaceName(place.interface) else { return false }
-        return interfaces.isEmpty ? name != "lo" : interfaces.contains(name)
-    }
-
-    var seen: Set<ServiceSighting> { Set(sightings.values) }
-
     /// How the announcement is; asks the stack.
     var announcing: MulticastDNSState.Announcing {
         if let failure { return .failed(failure) }
@@ -155,9 +111,7 @@ final class AvahiSession {
 
     /// Takes everything back, so that others hear that it is gone.
     func close() {
-        for resolver in resolvers.values { stack.free(resolver: resolver) }
-        resolvers = [:]
-        sightings = [:]
+        search.close()
         announce(nil)
     }
 }

@@ -10,7 +10,7 @@ final class AvahiThread {
 
     private let start = ContinuousClock.now
     private let notes = AvahiNotes()
-    private var announcement: ServiceAnnouncement?
+    private var orders = MulticastDNS.Orders()
     private var choice = SpeakerChoice()
     private var daemon: AvahiDaemonStack?
     private var core: AvahiCoreStack?
@@ -60,18 +60,24 @@ final class AvahiThread {
             takeNotes()
             tryAgain()
             let moment = [choice.nextMoment, retry].compactMap(\.self).min()
-            try loop.turn(
-                atMost: moment.map { max($0 - now, .zero) }, skipsWaiting: { owner.hasNewOrders })
+            // Most turns are Avahi's own: packets and moments that nothing follows from here.
+            repeat {
+                try loop.turn(
+                    atMost: moment.map { max($0 - now, .zero) },
+                    skipsWaiting: { owner.hasNewOrders })
+            } while !notes.isAny && !owner.hasNewOrders && (moment.map { now < $0 } ?? true)
         }
     }
 
     /// Whether to go on.
     private func takeOrders() -> Bool {
         guard let orders = owner.takeOrders() else { return true }
-        announcement = orders.announcement
-        if !orders.isStopped { session?.announce(announcement) }
+        self.orders = orders
+        if orders.isStopped { return false }
+        session?.announce(orders.announcement)
+        session?.search.leaveUnwatched(orders.unwatched)
         notes.noteState()
-        return !orders.isStopped
+        return true
     }
 
     /// Looks at what Avahi said of itself.
@@ -137,7 +143,8 @@ final class AvahiThread {
     private func begin(_ stack: any AvahiStack) {
         _ = notes.take()  // of who spoke before
         let session = AvahiSession(stack, type: type, interfaces: interfaces)
-        session.announce(announcement)
+        session.announce(orders.announcement)
+        session.search.leaveUnwatched(orders.unwatched)
         self.session = session
         notes.noteState()
     }
@@ -148,7 +155,7 @@ final class AvahiThread {
             if isChanged { tell() }
             return
         }
-        for note in notes.take() where session.handle(note) { isChanged = true }
+        for note in notes.take() where session.search.handle(note) { isChanged = true }
         if isChanged { tell() }
     }
 
@@ -157,8 +164,8 @@ final class AvahiThread {
         if let session {
             next.speaker = session.stack === core ? .embedded : .daemon
             next.announcing = session.announcing
-            next.browsingFailure = session.browsingFailure
-            next.sightings = session.seen
+            next.browsingFailure = session.search.failure
+            next.sightings = session.search.seen
         } else {
             next.speaker = .nobody(lastFailure)
         }
@@ -176,7 +183,7 @@ final class AvahiThread {
     private func tryAgain() {
         guard let moment = retry, moment <= now else { return }
         retry = nil
-        session?.announce(announcement)
+        session?.announce(orders.announcement)
         tell()
     }
 

@@ -26,7 +26,7 @@ struct SpeakerChoice: Equatable {
 
     /// For how long a daemon that was there may be away, as while it starts anew.
     static let patience = Duration.seconds(2)
-    static let longestPause = Duration.seconds(10)
+    static let longestPause = Duration.seconds(30)
 
     private(set) var daemon = Daemon.unreachable(retry: .zero)
     private(set) var core = Core.off

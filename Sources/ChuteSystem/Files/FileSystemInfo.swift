@@ -13,6 +13,16 @@ package struct FileSystemInfo: Hashable, Sendable {
     package let freeFiles: UInt64?
     package let isReadOnly: Bool
 
+    package init(
+        type: UInt64, id: UInt64, freeBytes: UInt64, freeFiles: UInt64?, isReadOnly: Bool
+    ) {
+        self.type = type
+        self.id = id
+        self.freeBytes = freeBytes
+        self.freeFiles = freeFiles
+        self.isReadOnly = isReadOnly
+    }
+
     /// Calls `fstatfs` and `fstatvfs`.
     package static func of(descriptor: Int32) throws(SystemError) -> FileSystemInfo {
         var type: UInt64 = 0

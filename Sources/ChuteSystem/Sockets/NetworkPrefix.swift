@@ -6,6 +6,11 @@ package struct NetworkPrefix: Hashable, Sendable {
     private let bytes: [UInt8]
     private let bitCount: Int
 
+    init(bytes: [UInt8], bitCount: Int) {
+        self.bytes = bytes
+        self.bitCount = bitCount
+    }
+
     /// Reads an address of numbers with or without a number of bits; `nil` where it is neither.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)

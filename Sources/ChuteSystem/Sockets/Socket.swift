@@ -167,39 +167,27 @@ package enum Socket {
     /// Whether an address is this machine's or of a network that one of its interfaces is in: no
     /// router lies between. Calls `getifaddrs`.
     package static func isOnLink(_ address: SocketAddress) -> Bool {
-        if address.isOfThisLink { return true }
-        var list: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&list) == 0 else { return false }
-        defer { freeifaddrs(list) }
-        let wanted = address.numericBytes
-        var next = list
-        while let interface = next?.pointee {
-            next = interface.ifa_next
-            guard interface.ifa_flags & UInt32(IFF_UP) != 0,
-                interface.ifa_flags & UInt32(IFF_POINTOPOINT) == 0,
-                let own = numericBytes(interface.ifa_addr),
-                let mask = numericBytes(interface.ifa_netmask), own.count == wanted.count,
-                mask.count == own.count
-            else { continue }
-            let isInside = zip(zip(own, wanted), mask).allSatisfy { bytes, mask in
-                (bytes.0 ^ bytes.1) & mask == 0
-            }
-            if isInside { return true }
-        }
-        return false
+        address.isOfThisLink || NetworkPrefix.ofInterfaces().contains { $0.contains(address) }
     }
 
-    private static func numericBytes(_ address: UnsafeMutablePointer<sockaddr>?) -> [UInt8]? {
-        guard let address else { return nil }
-        let raw = UnsafeRawPointer(address)
-        switch Int32(address.pointee.sa_family) {
-        case AF_INET:
-            return withUnsafeBytes(of: raw.loadUnaligned(as: sockaddr_in.self).sin_addr, Array.init)
-        case AF_INET6:
-            return withUnsafeBytes(
-                of: raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr, Array.init)
-        default: return nil
+    /// The interfaces of this machine that are up and have a link, each with its addresses; loopback
+    /// left out. Calls `getifaddrs`.
+    package static func interfaceStates() -> Set<String> {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&list) == 0 else { return [] }
+        defer { freeifaddrs(list) }
+        var states: Set<String> = []
+        var next = list
+        let needed = UInt32(IFF_UP) | UInt32(IFF_RUNNING)
+        while let interface = next?.pointee {
+            next = interface.ifa_next
+            guard interface.ifa_flags & needed == needed,
+                interface.ifa_flags & UInt32(IFF_LOOPBACK) == 0
+            else { continue }
+            let address = NetworkPrefix.numericBytes(interface.ifa_addr).map(Hexadecimal.text) ?? ""
+            states.insert("\(String(cString: interface.ifa_name)) \(address)")
         }
+        return states
     }
 
     /// The addresses of this machine's interfaces, loopback left out. Calls `getifaddrs`.

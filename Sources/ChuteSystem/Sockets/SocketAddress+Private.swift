@@ -13,6 +13,18 @@ extension SocketAddress {
         }
     }
 
+    /// Whether it is a number that any host of the internet may send to: neither private nor one of
+    /// those that are shared behind a provider's router (RFC 6598), unspecified, or for groups.
+    package var isPublic: Bool {
+        let bytes = numericBytes
+        guard !bytes.isEmpty, !isPrivate else { return false }
+        guard bytes.count == 4 else { return bytes[0] & 0xE0 == 0x20 }
+        switch (bytes[0], bytes[1]) {
+        case (0, _), (224..., _), (100, 64...127): return false
+        default: return true
+        }
+    }
+
     /// Whether no router passes on what is sent to it: the loopback and link-local addresses of
     /// RFC 1122, 3927 and 4291. Names are not, `localhost` neither: what it stands for is a file's
     /// to say.
@@ -25,6 +37,12 @@ extension SocketAddress {
             return isLoopback || (bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80)
         default: return false
         }
+    }
+
+    /// Whether both hosts are the same number, whatever their zones.
+    package func isSameHost(as other: SocketAddress) -> Bool {
+        let bytes = numericBytes
+        return !bytes.isEmpty && bytes == other.numericBytes
     }
 
     /// The address in bytes, an IPv4 address in IPv6 form as IPv4; none for a name.

@@ -79,7 +79,7 @@ extension WebSocketConnection {
             }
             let count = read(number, payload, loop.limits.messageSize)
             if count > 0 {
-                guard lws_write(socket, payload, count, LWS_WRITE_BINARY) >= 0 else { return -1 }
+                guard write(payload, count, socket) else { return -1 }
                 messages += 1
             } else if count < 0, errno == EINTR {
                 continue
@@ -91,6 +91,19 @@ extension WebSocketConnection {
             }
         }
         return 0
+    }
+
+    /// A binary message; `false` where the socket is broken. Calls `lws_write`.
+    private func write(
+        _ payload: UnsafeMutableRawPointer, _ count: Int, _ socket: OpaquePointer
+    ) -> Bool {
+        guard case .dialled = origin else {
+            return lws_write(socket, payload, count, LWS_WRITE_BINARY) >= 0
+        }
+        let headerCount = MaskedFrame.make(
+            payload, count: count, mask: .random(in: UInt32.min...UInt32.max))
+        // What is said to be HTTP goes out as it is.
+        return lws_write(socket, payload - headerCount, headerCount + count, LWS_WRITE_HTTP) >= 0
     }
 
     /// Asks for a word of the other end, or gives it up.

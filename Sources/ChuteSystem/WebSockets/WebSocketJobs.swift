@@ -31,11 +31,11 @@ final class WebSocketJobs: Sendable {
         state.withLock { $0.context = context }
     }
 
-    /// What is to be done; `nil` when the loop shall end.
+    /// What is to be done; `nil` when the loop shall end and nothing is left.
     func take() -> [Job]? {
         state.withLock { state in
             defer { state.jobs = [] }
-            return state.isEnding ? nil : state.jobs
+            return state.isEnding && state.jobs.isEmpty ? nil : state.jobs
         }
     }
 
@@ -47,12 +47,14 @@ final class WebSocketJobs: Sendable {
         }
     }
 
-    /// The loop has ended: nobody may wake it any more.
-    func hasEnded() {
+    /// The loop ends: nobody may wake it any more. What is left to be done, since somebody may
+    /// wait for it.
+    func hasEnded() -> [Job] {
         state.withLock { state in
             state.isEnding = true
             state.context = nil
-            state.jobs = []
+            defer { state.jobs = [] }
+            return state.jobs
         }
     }
 }

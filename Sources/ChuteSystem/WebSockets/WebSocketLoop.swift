@@ -61,12 +61,14 @@ final class WebSocketLoop {
             UInt64(LWS_SERVER_OPTION_EXPLICIT_VHOSTS)
             | UInt64(LWS_SERVER_OPTION_SKIP_SERVER_CANONICAL_NAME)
         info.timeout_secs = UInt32(clamping: limits.handshake.components.seconds)
+        info.max_http_header_data = 8192  // some proxies add much
         info.pt_serv_buf_size = UInt32(limits.messageSize + 4096)
         // Each connection has two ends. The library's tables would else have room for as many
         // descriptors as the process may open, a million here and there.
         info.fd_limit_per_thread = UInt32(
             max(min(limits.connections * 2 + 64, sysconf(Int32(_SC_OPEN_MAX)) - 64), 16))
-        let capacity = chute_lws_pre() + limits.messageSize
+        precondition(chute_lws_pre() >= MaskedFrame.headerLimit)
+        let capacity = chute_lws_pre() + (limits.messageSize + 7) / 8 * 8
         buffer = .allocate(byteCount: capacity, alignment: 16)
         protocols = Self.makeProtocols(limits.messageSize)
         self.limits = limits
@@ -91,9 +93,10 @@ final class WebSocketLoop {
     func run(_ jobs: WebSocketJobs) {
         while let next = jobs.take() {
             for job in next { job(self) }
+            destroyLeftHosts()
             guard lws_service(context, 0) >= 0 else { break }
         }
-        jobs.hasEnded()
+        for job in jobs.hasEnded() { job(self) }
         destroy()
     }
 
@@ -122,7 +125,6 @@ final class WebSocketLoop {
         guard connections.removeValue(forKey: connection.token) != nil else { return }
         guard let number = connection.hostNumber else { return }
         secureHosts[number]?.count -= 1
-        letGo(number)
     }
 
     func connection(of socket: OpaquePointer) -> WebSocketConnection? {
@@ -161,15 +163,15 @@ extension WebSocketLoop {
     }
 
     /// Gives up a host as soon as it has no connections any more.
-    func leaveHost(_ number: Int) {
-        secureHosts[number]?.isLeft = true
-        letGo(number)
-    }
+    func leaveHost(_ number: Int) { secureHosts[number]?.isLeft = true }
 
-    private func letGo(_ number: Int) {
-        guard let host = secureHosts[number], host.isLeft, host.count == 0 else { return }
-        secureHosts[number] = nil
-        lws_vhost_destroy(host.raw)
+    /// Not within a callback, in which a connection may still be bound to its host. Calls
+    /// `lws_vhost_destroy`.
+    private func destroyLeftHosts() {
+        for (number, host) in secureHosts where host.isLeft && host.count == 0 {
+            secureHosts[number] = nil
+            lws_vhost_destroy(host.raw)
+        }
     }
 
     /// Serves a connection that was accepted.

@@ -107,13 +107,13 @@ package final class WebSocketService: Sendable {
     /// Has something done on the thread, which starts where there is none. Throws where the
     /// system has too little for that.
     func perform(_ job: @escaping WebSocketJobs.Job) throws(WebSocketError) {
-        let jobs = try running.withLock { running throws(WebSocketError) in
-            if let running { return running }
+        try running.withLock { running throws(WebSocketError) in
+            if let running, running.add(job) { return }
+            // There was none, or it ended by itself.
             let started = try start()
             running = started
-            return started
+            guard started.add(job) else { throw WebSocketError(.closed, "WebSockets have ended") }
         }
-        guard jobs.add(job) else { throw WebSocketError(.closed, "WebSockets have ended") }
     }
 
     private func start() throws(WebSocketError) -> WebSocketJobs {
@@ -124,7 +124,7 @@ package final class WebSocketService: Sendable {
         do throws(SystemError) {
             pthread_detach(try WorkThread.start("chute.websocket") { handedOver.run(jobs) })
         } catch {
-            jobs.hasEnded()
+            _ = jobs.hasEnded()  // nobody has it yet
             loop.destroy()
             throw WebSocketError(.library, error.description)
         }

@@ -45,6 +45,7 @@ extension Agent {
         do {
             switch request {
             case .status: return try await liveStatus()
+            case .doctor: return try await examine()
             case .invite(let role, let uses, let seconds):
                 return try await invite(role, uses, seconds)
             case .revoke(let id):

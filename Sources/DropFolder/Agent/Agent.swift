@@ -32,6 +32,7 @@ package final class Agent: Sendable {
         let chute = try await Chute.open(
             lock, identity: try identity(configuration), mayChangeIdentity: true,
             isMoved: isMoved, network: configuration.chuteNetwork, diagnostics: diagnostics(log))
+        try await chute.setRelayCache(byteCount: configuration.store.relayCache)
         let folders = try await AgentFolders(configuration, chute, log: log)
         try await folders.restOthers(chute)
         return try Agent(chute, home, configuration, folders, log)
@@ -64,8 +65,8 @@ package final class Agent: Sendable {
             }
             if let outbox = folder.outbox {
                 writers[outbox.root] = try OutboxWriter(
-                    chute: chute, folder: folder.settings, record: outbox, promises: promises,
-                    locks: folders.locks, log: log)
+                    chute: chute, folder: folder.settings, peers: configuration.peers,
+                    record: outbox, promises: promises, locks: folders.locks, log: log)
             }
         }
         self.ingestors = ingestors
@@ -147,7 +148,8 @@ package final class Agent: Sendable {
 
     /// The addresses for a ticket.
     func ticketAddresses() async throws -> [String] {
-        for _ in 0..<40 where await chute.ownAddresses.isEmpty {
+        let names = Set(configuration.chuteNetwork.transports.map(\.name))
+        for _ in 0..<40 where await !names.isSubset(of: chute.transportStates.keys) {
             try await Task.pause(for: .milliseconds(50))
         }
         return await chute.ownAddresses

@@ -3,6 +3,7 @@ package import ChuteKit
 /// What the command line asks of an agent, as it lies in the database.
 package enum AgentRequest: Hashable, Sendable {
     case status
+    case doctor
     case invite(role: Role, uses: Int, seconds: Int64)
     case revoke(String)
     case join(String)
@@ -15,6 +16,7 @@ package enum AgentRequest: Hashable, Sendable {
     package var fields: Fields {
         switch self {
         case .status: ["ask": .string("status")]
+        case .doctor: ["ask": .string("doctor")]
         case .invite(let role, let uses, let seconds):
             [
                 "ask": .string("invite"), "role": .string(role.rawValue),
@@ -36,6 +38,7 @@ package enum AgentRequest: Hashable, Sendable {
         let target = fields["target"]?.bytes.map { BytePath(bytes: $0) }
         switch fields["ask"]?.string {
         case "status": self = .status
+        case "doctor": self = .doctor
         case "invite":
             guard let role = fields["role"]?.string.flatMap(Role.init(rawValue:)),
                 let uses = fields["uses"]?.integer, let seconds = fields["seconds"]?.integer

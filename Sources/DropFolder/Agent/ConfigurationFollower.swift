@@ -14,8 +14,12 @@ package final class ConfigurationFollower: Sendable {
         self.log = log
     }
 
-    /// Has it look at the file again, from any thread.
-    package func lookAgain() { looks.post(()) }
+    /// Has it look at the file again because somebody asks for that, from any thread: also one that
+    /// could not be used before is tried.
+    package func lookAgain() {
+        refused.withLock { $0 = nil }
+        looks.post(())
+    }
 
     /// Says what of a configuration has no effect.
     package func warn(of loaded: LoadedConfiguration) {
@@ -33,7 +37,7 @@ package final class ConfigurationFollower: Sendable {
         try await withThrowingTaskGroup(of: LoadedConfiguration?.self) { group in
             group.addTask {
                 let watch = ConfigurationWatch(file: self.home.configurationFile, log: self.log)
-                try await watch.run { self.lookAgain() }
+                try await watch.run { self.looks.post(()) }
                 return nil
             }
             group.addTask { try await self.lookOften(agent, used) }

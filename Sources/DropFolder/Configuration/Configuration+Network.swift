@@ -46,6 +46,8 @@ extension TCPSettings {
             transport.isPortFixed = false
         }
         transport.retryPauses = retryPauses
+        transport.publicAddress = publicAddress?.description
+        transport.isPortMapped = mapsPort
         return transport
     }
 }

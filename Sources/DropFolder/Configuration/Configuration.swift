@@ -24,6 +24,8 @@ package struct Configuration: Hashable, Sendable {
 
     package struct StoreSettings: Hashable, Sendable {
         package var retention = Retention.untilDelivered
+        /// How much of what this device does not take itself it keeps for others, in bytes.
+        package var relayCache: UInt64 = 1 << 30
     }
 
     /// How long the agent holds its own copy of what it shares.

@@ -1,3 +1,4 @@
+import ChuteKit
 import ChuteSystem
 
 /// `[transports.…]`.
@@ -25,7 +26,7 @@ extension ConfigurationReader {
             case "interfaces":
                 for value in list(entry) {
                     guard let name = string(value, for: "interfaces") else { continue }
-                    if Self.isInterface(name) {
+                    if Self.isUsable(LANTransport(interfaces: [name])) {
                         lan.interfaces.append(name)
                     } else {
                         report(
@@ -36,7 +37,7 @@ extension ConfigurationReader {
                 }
             case "service_type":
                 guard let type = string(entry) else { continue }
-                if Self.isServiceType(type) {
+                if Self.isUsable(LANTransport(serviceType: type)) {
                     lan.serviceType = type
                 } else {
                     report(
@@ -50,25 +51,6 @@ extension ConfigurationReader {
                     among: ["enabled", "mdns", "interfaces", "service_type"])
             }
         }
-    }
-
-    /// What the kernel calls an interface (IFNAMSIZ).
-    private static func isInterface(_ name: String) -> Bool {
-        (1...15).contains(name.utf8.count)
-            && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
-    }
-
-    /// The rules of RFC 6335, section 5.1.
-    private static func isServiceType(_ type: String) -> Bool {
-        guard type.hasPrefix("_"), type.hasSuffix("._tcp") else { return false }
-        let name = type.dropFirst().dropLast(5)
-        let letters = name.utf8.filter { $0 != UInt8(ascii: "-") }
-        return (1...15).contains(name.utf8.count) && name.first != "-" && name.last != "-"
-            && !name.contains("--")
-            && letters.allSatisfy {
-                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
-                    || (0x61...0x7A).contains($0)
-            } && letters.contains { $0 > 0x39 }
     }
 
     private mutating func tcp(_ entry: TOMLEntry, into tcp: inout TCPSettings) {
@@ -127,7 +109,7 @@ extension ConfigurationReader {
                 webSocket.listen = endpoint(text, entry.value)
             case "path":
                 guard let path = string(entry) else { continue }
-                if Self.isURLPath(path) {
+                if Self.isUsable(WebSocketTransport(path: path)) {
                     webSocket.path = path
                 } else {
                     report(entry, "\"\(path)\" is no path of a URL, expected \"/chute\"")
@@ -149,7 +131,7 @@ extension ConfigurationReader {
             case "trusted_proxies":
                 for value in list(entry) {
                     guard let text = string(value, for: "trusted_proxies") else { continue }
-                    if NetworkPrefix(text) != nil {
+                    if Self.isUsable(WebSocketTransport(trustedProxies: [text])) {
                         webSocket.trustedProxies.append(text)
                     } else {
                         report(
@@ -176,9 +158,9 @@ extension ConfigurationReader {
         entry.value.content == .string("") ? nil : path(entry)
     }
 
-    private static func isURLPath(_ path: String) -> Bool {
-        path.hasPrefix("/") && path.utf8.count <= 255 && !path.contains("?")
-            && WebSocketURL("ws://localhost\(path)") != nil
+    private static func isUsable(_ transport: some StreamTransport) -> Bool {
+        do { try transport.check() } catch { return false }
+        return true
     }
 
     private mutating func endpoint(_ text: String, _ value: TOMLValue) -> SocketAddress? {

@@ -92,8 +92,12 @@ package struct ConfigurationReader {
 
     private mutating func store(_ entry: TOMLEntry, into configuration: inout Configuration) {
         for entry in table(entry) {
+            if entry.key == "relay_cache" {
+                if let size = size(entry) { configuration.store.relayCache = size }
+                continue
+            }
             guard entry.key == "retention" else {
-                unknown(entry, "key of [store]", among: ["retention"])
+                unknown(entry, "key of [store]", among: ["retention", "relay_cache"])
                 continue
             }
             switch string(entry) {

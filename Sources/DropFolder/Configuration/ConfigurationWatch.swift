@@ -16,7 +16,8 @@ struct ConfigurationWatch: Sendable {
     }
 
     private static let mask: InotifyEvent.Mask = [
-        .closedWrite, .movedTo, .created, .movedFrom, .deleted, .selfDeleted, .selfMoved,
+        .closedWrite, .movedTo, .created, .movedFrom, .deleted, .attributes, .selfDeleted,
+        .selfMoved,
     ]
 
     /// Calls `look` whenever the file may say something else, and once at the start, until

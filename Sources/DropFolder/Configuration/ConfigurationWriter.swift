@@ -104,6 +104,7 @@ package struct ConfigurationWriter: Sendable {
         case .forever: lines.append("retention = \"forever\"")
         case .atMost(let span): lines.append("retention = " + quoted(TimeSpan.text(span)))
         }
+        lines.append("relay_cache = " + size(configuration.store.relayCache))
         return lines.joined(separator: "\n") + "\n"
     }
 

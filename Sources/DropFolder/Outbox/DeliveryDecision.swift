@@ -21,8 +21,39 @@ enum DeliveryDecision: Hashable {
     struct Rules: Hashable {
         var accept: [MIMEPattern]
         var maxSize: UInt64?
+        /// What is narrower for some devices.
+        var peers: [DeviceID: PeerRules] = [:]
 
-        var takesEverything: Bool { accept.contains { $0.matches(.octetStream) } }
+        /// Narrower rules for what one device shares.
+        struct PeerRules: Hashable {
+            /// `nil` for whatever the folder accepts.
+            var accept: [MIMEPattern]?
+            var maxSize: UInt64?
+        }
+
+        /// The rules for what a device shares: both its own and the folder's have to allow a file.
+        func forFiles(of origin: DeviceID) -> Rules {
+            guard let peer = peers[origin] else { return self }
+            var rules = Rules(accept: accept, maxSize: maxSize)
+            rules.maxSize = [maxSize, peer.maxSize].compactMap(\.self).min()
+            rules.alsoAccept = peer.accept
+            return rules
+        }
+
+        /// Beside `accept`: a type has to be in both.
+        private var alsoAccept: [MIMEPattern]?
+
+        init(accept: [MIMEPattern], maxSize: UInt64? = nil, peers: [DeviceID: PeerRules] = [:]) {
+            self.accept = accept
+            self.maxSize = maxSize
+            self.peers = peers
+        }
+
+        var takesEverything: Bool {
+            ([accept] + [alsoAccept].compactMap(\.self)).allSatisfy { patterns in
+                patterns.contains { $0.matches(.octetStream) }
+            }
+        }
 
         /// Why a file of this claimed type and size is not taken; `nil` where it may be. A vague
         /// claim is judged by the first bytes, see `part(type:)`.
@@ -43,9 +74,12 @@ enum DeliveryDecision: Hashable {
 
         /// Why a file of this type, told from its bytes, is not taken.
         func refusal(of type: MIMEType) -> DeliveryDecision? {
-            guard !accept.contains(where: { $0.matches(type) }) else { return nil }
-            let accepted = accept.map(\.description).joined(separator: ", ")
-            return .refuse(reason: .typeRefused, detail: "\(type), accepted: \(accepted)")
+            for patterns in [accept] + [alsoAccept].compactMap(\.self)
+            where !patterns.contains(where: { $0.matches(type) }) {
+                let accepted = patterns.map(\.description).joined(separator: ", ")
+                return .refuse(reason: .typeRefused, detail: "\(type), accepted: \(accepted)")
+            }
+            return nil
         }
     }
 
@@ -65,6 +99,7 @@ enum DeliveryDecision: Hashable {
         if (try? OutboxNaming().name(file.path)) == nil {
             return .refuse(reason: .nameRefused, detail: "the path leaves the folder, or is none")
         }
-        return rules.refusal(type: file.type, byteCount: file.attachment.byteCount) ?? .fetch
+        return rules.forFiles(of: document.origin)
+            .refusal(type: file.type, byteCount: file.attachment.byteCount) ?? .fetch
     }
 }

@@ -66,7 +66,7 @@ struct DeliveryWriting {
         let want = try transaction.want(
             file.attachment, root: root,
             path: BytePath(".chute/staging").appending(start).appending(name),
-            from: document.origin, part: rules.part(type: file.type))
+            from: document.origin, part: rules.forFiles(of: document.origin).part(type: file.type))
         record.state = .fetching
         record.reason = ""
         record.detail = ""

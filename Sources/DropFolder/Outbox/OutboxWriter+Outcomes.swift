@@ -12,7 +12,8 @@ extension OutboxWriter {
         let type = try detector.type(
             of: staged.descriptor, size: staged.descriptor.status().size,
             name: BytePath(bytes: file.path.last ?? []))
-        if case .refuse(let reason, let detail)? = rules.refusal(of: type) {
+        let judged = rules.forFiles(of: document.origin).refusal(of: type)
+        if case .refuse(let reason, let detail)? = judged {
             try staged.discard()
             return try await refuse(record, reason, detail)
         }

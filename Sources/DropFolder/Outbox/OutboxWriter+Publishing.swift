@@ -174,6 +174,7 @@ extension OutboxWriter {
         _ place: Place
     ) async throws -> Candidate? {
         guard let file = document.fields.flatMap(FileDocument.init) else { return nil }
+        let rules = rules.forFiles(of: document.origin)
         if !rules.takesEverything {
             let size = file.attachment.byteCount
             let name = BytePath(bytes: file.path.last ?? [])

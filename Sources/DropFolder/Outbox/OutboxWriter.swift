@@ -70,8 +70,8 @@ actor OutboxWriter {
     var root: Int64 { record.root }
 
     init(
-        chute: Chute, folder: FolderSettings, record: FolderRecord, promises: SpacePromises,
-        locks: FolderLocks, log: Log
+        chute: Chute, folder: FolderSettings, peers: [PeerSettings] = [], record: FolderRecord,
+        promises: SpacePromises, locks: FolderLocks, log: Log
     ) throws {
         executor = QueueExecutor(label: "chute.outbox")
         self.chute = chute
@@ -82,8 +82,10 @@ actor OutboxWriter {
         self.log = log
         learned = record.learned
         rules = DeliveryDecision.Rules(
-            accept: folder.accept,
-            maxSize: folder.maxSize)
+            accept: folder.accept, maxSize: folder.maxSize,
+            peers: Dictionary(
+                peers.map { ($0.id, .init(accept: $0.accept, maxSize: $0.maxSize)) },
+                uniquingKeysWith: { one, _ in one }))
         layout = folder.layout
         limits = SpaceLimits(minFree: folder.minFree, maxTotal: folder.maxTotal)
     }

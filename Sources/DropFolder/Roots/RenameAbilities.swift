@@ -12,7 +12,11 @@ package struct RenameAbilities: Hashable, Sendable {
 
     /// Tries each in `<root>/.chute/probe` and removes what it made. Blocks.
     package static func probe(_ root: FolderRoot) throws(SystemError) -> RenameAbilities {
-        let folder = try root.privateFolder("probe")
+        try probe(in: root.privateFolder("probe"))
+    }
+
+    /// Tries each in a folder that nobody else uses and removes what it made. Blocks.
+    static func probe(in folder: borrowing Folder) throws(SystemError) -> RenameAbilities {
         let (one, two, three): (BytePath, BytePath, BytePath) = ("one", "two", "three")
         for name in [one, two, three] { try folder.remove(name) }
         let first = try folder.open(one, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)

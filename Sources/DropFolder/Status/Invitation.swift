@@ -1,3 +1,5 @@
+import ChuteSystem
+
 /// A ticket that lets others become members.
 package struct Invitation: Hashable, Sendable {
     /// What `invite list` shows and `invite revoke` takes; no secret.
@@ -23,6 +25,15 @@ package struct Invitation: Hashable, Sendable {
         self.expires = expires
         self.addresses = addresses
         self.reachesOnlyThisNetwork = reachesOnlyThisNetwork
+    }
+
+    /// Whether nobody outside of this network reaches an address of a ticket: a number of a private
+    /// network, a name that only this link knows (RFC 6762), or what the transport `lan` found.
+    package static func isOfThisNetwork(_ text: String) -> Bool {
+        if text.hasPrefix("lan://") { return true }
+        guard let address = SocketAddress(text) ?? WebSocketURL(text)?.address else { return false }
+        let host = address.host.lowercased()
+        return address.isPrivate || host == "localhost" || host.hasSuffix(".local")
     }
 
     package var json: JSONValue {

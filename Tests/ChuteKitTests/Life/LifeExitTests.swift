@@ -174,9 +174,10 @@ private func expect(
     throw NeverHappened(what: "\(codes)")
 }
 
-/// Writes until the engine is closed.
+/// Writes until the engine is closed, or the test has failed.
 private func write(in chute: Chute) async throws {
     for number in 0... {
+        if Task.isCancelled { return }
         do {
             _ = try await chute.store.write {
                 try $0.put(

@@ -42,6 +42,36 @@ struct FaultTests {
         }
     }
 
+    @Test func `by a slow way that is cut now and then an attachment arrives whole`() async throws {
+        try await withTemporaryDirectory { folder in
+            var random = SeededGenerator(seed: 77)
+            let a = try await TestEngine(folder.appending("a"), identity: identity)
+            func faults() -> FaultyProxy.Faults {
+                .init(
+                    cutAfter: Int.random(in: 100_000...900_000, using: &random),
+                    delay: .milliseconds(200))
+            }
+            let proxy = try FaultyProxy(to: try await a.address(), faults: faults())
+            let b = try await TestEngine(
+                folder.appending("b"), identity: identity, connect: [proxy.address])
+            let bytes = random.bytes(2_200_000)
+            let document = try await a.share(bytes, as: "photo")
+            let id = try #require(document["token"]?.attachmentToken?.id)
+            try await b.want(id, to: "got", from: a.chute.device)
+            for _ in 0..<2 {
+                let seen = proxy.connectionCount
+                try await eventually("another connection") { proxy.connectionCount > seen }
+                proxy.set(faults())
+            }
+            proxy.set(.init(delay: .milliseconds(200)))
+            try await b.awaitFetched(1, within: .seconds(60))
+            #expect(try b.read("got") == bytes)
+            await b.stop()
+            await a.stop()
+            await proxy.stop()
+        }
+    }
+
     @Test func `a half-fetched file goes on after a new start`() async throws {
         try await withTemporaryDirectory { folder in
             var random = SeededGenerator(seed: 9)

@@ -15,6 +15,8 @@ final class FaultyProxy: Sendable {
         var silentAfter: Int?
         /// Nothing is taken in from this place on, until `set` says otherwise.
         var holdAfter: Int?
+        /// Each read is passed on so much later, in both directions.
+        var delay: Duration?
     }
 
     let address: String
@@ -77,7 +79,7 @@ final class FaultyProxy: Sendable {
         if faults.holdAfter != nil { Self.narrow(right) }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                await self.copy(left, one, right, two, Faults()) {
+                await self.copy(left, one, right, two, Faults(delay: faults.delay)) {
                     self.up.add($0, ordering: .relaxed)
                 }
             }
@@ -109,7 +111,7 @@ final class FaultyProxy: Sendable {
         _ from: Int32, _ source: Readiness, _ to: Int32, _ target: Readiness, _ faults: Faults,
         passing: (Int) -> Void
     ) async {
-        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        var buffer = [UInt8](repeating: 0, count: faults.delay == nil ? 16 << 10 : 256 << 10)
         var passed = 0
         while true {
             let limit = min(buffer.count, (faults.cutAfter ?? .max) - passed)
@@ -127,6 +129,9 @@ final class FaultyProxy: Sendable {
                 buffer[place - passed] ^= 0x10
             }
             passed += got
+            if let delay = faults.delay {
+                do { try await Task.sleep(for: delay) } catch { return }
+            }
             if let limit = faults.silentAfter, passed > limit { continue }
             var sent = 0
             while sent < got {

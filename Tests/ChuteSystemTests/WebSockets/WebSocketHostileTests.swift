@@ -7,13 +7,16 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct WebSocketHostileTests {
     private let service: WebSocketService
+    /// One that waits for a second only.
+    private let impatient: WebSocketService
 
     init() {
         var limits = WebSocketLimits()
-        limits.handshake = .seconds(1)
         limits.largestMessage = 256 << 10
         limits.connections = 40
         service = WebSocketService(limits: limits, environment: ProcessEnvironment([:]))
+        limits.handshake = .seconds(1)
+        impatient = WebSocketService(limits: limits, environment: ProcessEnvironment([:]))
     }
 
     private static func request(
@@ -30,7 +33,7 @@ struct WebSocketHostileTests {
         let client = try await ByteEnd(to: listener.address)
         try await client.write(Self.request())
         let answer = try await client.readHeader()
-        #expect(answer.hasPrefix("HTTP/1.1 101 "))
+        try #require(answer.hasPrefix("HTTP/1.1 101 "))
         #expect(answer.lowercased().contains("\r\nsec-websocket-protocol: chute\r\n"))
         return (client, try await listener.next().end)
     }
@@ -47,7 +50,7 @@ struct WebSocketHostileTests {
         return bytes + [0, 0, 0, 0] + payload
     }
 
-    @Test(arguments: ["/", "/chute/", "/chutes", "/Chute", "/chute/..", "/%63hute2", "/chute%00"])
+    @Test(arguments: ["/", "/chute/", "/chutes", "/Chute", "/chute/..", "/%63hute2"])
     func `another path does not exist`(path: String) async throws {
         let listener = try await WebSocketListener(in: service)
         let client = try await ByteEnd(to: listener.address)
@@ -67,7 +70,8 @@ struct WebSocketHostileTests {
     }
 
     @Test(arguments: [
-        "GARBAGE\r\n\r\n", "\u{0}\u{0}\u{0}\u{0}", "GET /chute HTTP/1.1\r\nUpgrade: h2c\r\n\r\n",
+        "GARBAGE\r\n\r\n", "GET /chute%00 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "\u{0}\u{0}\u{0}\u{0}", "GET /chute HTTP/1.1\r\nUpgrade: h2c\r\n\r\n",
         "POST /chute HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999999999999\r\n\r\n",
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET /" + String(repeating: "a", count: 100_000),
@@ -76,9 +80,10 @@ struct WebSocketHostileTests {
         "GET /chute HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
         "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}",
     ])
-    func `garbage ends in time, and others are served meanwhile`(garbage: String) async throws {
+    func `garbage ends in time, and another is served meanwhile`(garbage: String) async throws {
         let listener = try await WebSocketListener(in: service)
-        let stranger = try await ByteEnd(to: listener.address)
+        let other = try await WebSocketListener(in: impatient)
+        let stranger = try await ByteEnd(to: other.address)
         async let ended: Void = {
             // Whether it is hung up on in the middle is not to be known.
             try? await stranger.write(garbage)
@@ -88,13 +93,13 @@ struct WebSocketHostileTests {
         try await client.write(Self.frame(0x82, count: 5, Array("hello".utf8)))
         #expect(try await server.read(exactly: 5) == Array("hello".utf8))
         try await ended
-        try await eventually("settled") { listener.settledCount == 2 }
+        try await eventually("settled") { other.settledCount == 1 }
+        try await eventually("closed") { try await impatient.connectionCount() == 0 }
         client.close()
-        try await eventually("closed") { try await service.connectionCount() == 0 }
     }
 
     @Test func `who sends a header slowly is cut in time`() async throws {
-        let listener = try await WebSocketListener(in: service)
+        let listener = try await WebSocketListener(in: impatient)
         let stranger = try await ByteEnd(to: listener.address)
         let start = ContinuousClock.now
         let isCut = Task {
@@ -107,11 +112,11 @@ struct WebSocketHostileTests {
         #expect(ContinuousClock.now - start < .seconds(10))
         isCut.cancel()
         try await eventually("settled") { listener.settledCount == 1 }
-        try await eventually("closed") { try await service.connectionCount() == 0 }
+        try await eventually("closed") { try await impatient.connectionCount() == 0 }
     }
 
     @Test func `who only connects is cut in time`() async throws {
-        let listener = try await WebSocketListener(in: service)
+        let listener = try await WebSocketListener(in: impatient)
         let strangers = try await withThrowingTaskGroup(of: ByteEnd.self) { group in
             for _ in 0..<20 { group.addTask { try await ByteEnd(to: listener.address) } }
             return try await group.reduce(into: []) { $0.append($1) }

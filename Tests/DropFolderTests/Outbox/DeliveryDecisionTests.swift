@@ -41,6 +41,40 @@ struct DeliveryDecisionTests {
         #expect(DeliveryDecision.of(changed, record, rules) == .fetch)
     }
 
+    @Test func `narrower rules for a peer hold for what it shares, and for nobody else`() throws {
+        let mine = try document("a", version: 1)
+        let images = [MIMEPattern("image/*")].compactMap(\.self)
+        func decision(_ peer: DeliveryDecision.Rules.PeerRules, _ origin: DeviceID)
+            -> DeliveryDecision
+        {
+            var rules = DeliveryDecision.Rules(accept: images, maxSize: 100)
+            rules.peers = [origin: peer]
+            return .of(mine, nil, rules)
+        }
+        #expect(decision(.init(), mine.origin) == .fetch)
+        #expect(decision(.init(maxSize: 1000), mine.origin) == .fetch)
+        let small = decision(.init(maxSize: 8), mine.origin)
+        guard case .refuse(.tooLarge, _) = small else {
+            Issue.record("\(small)")
+            return
+        }
+        let text = [MIMEPattern("text/*")].compactMap(\.self)
+        let typed = decision(.init(accept: text), mine.origin)
+        guard case .refuse(.typeRefused, _) = typed else {
+            Issue.record("\(typed)")
+            return
+        }
+        #expect(decision(.init(accept: text, maxSize: 8), DeviceID(publicKey: [2])) == .fetch)
+        // The folder's own rules hold all the same.
+        var all = DeliveryDecision.Rules(accept: text)
+        all.peers = [mine.origin: .init(accept: images)]
+        #expect(!all.forFiles(of: mine.origin).takesEverything)
+        guard case .refuse(.typeRefused, _) = DeliveryDecision.of(mine, nil, all) else {
+            Issue.record("the folder takes text alone")
+            return
+        }
+    }
+
     @Test func `a budget gives no more than it has`() {
         var budget = SpaceBudget(available: 10, reason: .overQuota)
         let answers = [7, 4, 3, .max].map { budget.take($0) }

@@ -6,34 +6,11 @@ import Testing
 /// Two agents that reach each other by WebSockets alone.
 @Suite(.timeLimit(.minutes(3)))
 struct WebSocketDeliveryTests {
-    /// Calls `body` with two homes: the pi takes WebSockets at its port, the laptop dials what
-    /// `body` says by `dial`, and neither does anything else.
-    private func withPair(
-        _ body: (AgentPair, _ port: UInt16) async throws -> Void
-    ) async throws {
-        try await AgentPair.with { pair in
-            for home in [pair.laptop, pair.pi] {
-                try home.edit("\n[network]\n", "\n[network]\ntransports = [\"websocket\"]\n")
-            }
-            let port = try FreePort.pair().0.number
-            try pair.pi.edit(
-                "\n[transports.websocket]\n",
-                "\n[transports.websocket]\nlisten = \"127.0.0.1:\(port)\"\n"
-                    + "trusted_proxies = [\"127.0.0.1\"]\n")
-            try await body(pair, port)
-        }
-    }
-
-    private func dial(_ url: String, from home: AgentHome) throws {
-        try home.edit(
-            "\n[transports.websocket]\n", "\n[transports.websocket]\nconnect = [\"\(url)\"]\n")
-    }
-
     @Test func `files go both ways, and status says by what`() async throws {
         var random = SeededGenerator(seed: 1)
         let photos = (0..<2).map { _ in SampleFiles.photo(2_000_000, using: &random) }
-        try await withPair { pair, port in
-            try dial("ws://127.0.0.1:\(port)/chute", from: pair.laptop)
+        try await WebSocketPair.with { pair, port in
+            try WebSocketPair.dial("ws://127.0.0.1:\(port)/chute", from: pair.laptop)
             try await withAgents(pair.laptop, pair.pi) { _ in
                 try pair.laptop.drop(photos[0], as: "a.jpg")
                 try pair.pi.drop(photos[1], as: "b.jpg")
@@ -55,32 +32,19 @@ struct WebSocketDeliveryTests {
     ) async throws {
         var random = SeededGenerator(seed: 2)
         let film = random.bytes(60 << 20)
-        try await withPair { pair, port in
-            let folder = pair.key.parent
-            let certificate = try await TestCertificate(in: folder)
-            let proxy = try await ReverseProxy(
-                kind, in: folder, certificate: certificate, backend: port)
-            try dial(proxy.url, from: pair.laptop)
-            var laptop = pair.laptop
-            laptop.variables["SSL_CERT_FILE"] = certificate.certificate
-            let result: Result<Void, any Error>
-            do {
-                try await withAgents(laptop, pair.pi) { _ in
-                    try laptop.drop(film, as: "film.bin")
-                    try await eventually(within: .seconds(60), "some of it has come") {
-                        try await pair.pi.status().transfers.contains { $0.done > 4 << 20 }
-                            || FolderTree.paths(below: pair.pi.outbox).count == 1
-                    }
-                    try await proxy.stop()
-                    try await proxy.start()
-                    try await pair.pi.awaitOutbox(
-                        FolderTree(files: ["laptop/film.bin": .init(film)]), within: .seconds(90))
-                    try await laptop.awaitReceipts(1)
+        try await WebSocketPair.with(through: kind) { pi, laptop, proxy in
+            try await withAgents(laptop, pi) { _ in
+                try laptop.drop(film, as: "film.bin")
+                try await eventually(within: .seconds(60), "some of it has come") {
+                    try await pi.status().transfers.contains { $0.done > 4 << 20 }
+                        || FolderTree.paths(below: pi.outbox).count == 1
                 }
-                result = .success(())
-            } catch { result = .failure(error) }
-            try await proxy.stop()
-            try result.get()
+                try await proxy.stop()
+                try await proxy.start()
+                try await pi.awaitOutbox(
+                    FolderTree(files: ["laptop/film.bin": .init(film)]), within: .seconds(90))
+                try await laptop.awaitReceipts(1)
+            }
         }
     }
 
@@ -89,9 +53,9 @@ struct WebSocketDeliveryTests {
         let pattern = random.bytes(64)
         // Every stretch of it is found again by a few bytes, wherever it is cut.
         let file = Array(repeatElement(pattern, count: 40_000).joined())
-        try await withPair { pair, port in
+        try await WebSocketPair.with { pair, port in
             let recorder = try WebSocketRecorder(to: port)
-            try dial("ws://127.0.0.1:\(recorder.port)/chute", from: pair.laptop)
+            try WebSocketPair.dial("ws://127.0.0.1:\(recorder.port)/chute", from: pair.laptop)
             try await withAgents(pair.laptop, pair.pi) { _ in
                 try pair.laptop.drop(file, as: "a-name-to-keep.bin")
                 try await pair.pi.awaitOutbox(
@@ -104,7 +68,7 @@ struct WebSocketDeliveryTests {
             #expect(passed.isSuperset(of: stretches(of: Array("GET /chute HTTP".utf8))))
             #expect(passed.isSuperset(of: stretches(of: Array("101 Switching".utf8))))
             for secret in [
-                "a-name-to-keep", "keep.bin", "laptop", "pics", "chute/1 ", pair.key.description,
+                "a-name-to-keep", "keep.bin", "laptop", "outbox", "space.key",
             ] {
                 let found = stretches(of: Array(secret.utf8)).filter(passed.contains)
                 #expect(found.isEmpty, "\(secret)")

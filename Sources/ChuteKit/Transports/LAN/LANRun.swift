@@ -48,7 +48,8 @@ final class LANRun: Sendable {
             address: address.description, portRange: LANTransport.portRange,
             remedy: "leave lan out of transports"
         ) { [transport] peer, own in
-            transport.isWelcome(peer, at: own, of: InterfaceAddress.all())
+            peer.map(Socket.isOnLink) ?? false
+                && transport.isWelcome(peer, at: own, of: InterfaceAddress.all())
         }
         await listener.run { own in
             events.post(.listening(own))
@@ -89,7 +90,9 @@ final class LANRun: Sendable {
                 told.announcement = view.announcement
                 multicast.announce(view.announcement)
             }
-            tell(view, &recogniser, &told)
+            let seen = view.seen(by: &recogniser)
+            if seen.others != told.seen.others { multicast?.leaveUnwatched(seen.others) }
+            tell(view, seen, &told)
         }
         await multicast?.stop()
     }
@@ -102,7 +105,9 @@ final class LANRun: Sendable {
         case .trouble(let why):
             view.listening = nil
             view.listeningTrouble = why
-        case .network: view.interfaceAddresses = InterfaceAddress.all()
+        case .network:
+            view.networks = NetworkPrefix.ofInterfaces()
+            view.take(InterfaceAddress.all())
         case .discovery(let discovery):
             // Another space must not be told to be the same device's.
             if view.discovery??.key != discovery?.key { view.names = LANNames() }
@@ -126,15 +131,14 @@ final class LANRun: Sendable {
         var announcement: ServiceAnnouncement?
         var state: TransportState?
         var announced: [String]?
-        var found: [FoundPeer] = []
+        var seen = LANView.Seen()
     }
 
-    private func tell(_ view: LANView, _ recogniser: inout LANRecogniser, _ told: inout Told) {
+    private func tell(_ view: LANView, _ seen: LANView.Seen, _ told: inout Told) {
         let (state, announced) = (view.state, view.announced)
-        let found = view.found(by: &recogniser)
         if let state, state != told.state { host.report(state) }
         if announced != told.announced { host.announce(announced) }
-        if found != told.found { host.found(found) }
-        (told.state, told.announced, told.found) = (state ?? told.state, announced, found)
+        if seen.members != told.seen.members { host.found(seen.members) }
+        (told.state, told.announced, told.seen) = (state ?? told.state, announced, seen)
     }
 }

@@ -46,12 +46,15 @@ public struct LANTransport: StreamTransport {
             && name.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x2F && $0 != 0x3A }
     }
 
-    /// One label of letters, digits and dashes, of which none is at an end and one is a letter.
+    /// One label of letters, digits and single dashes, of which none is at an end and one is a letter
+    /// (RFC 6335, section 5.1).
     private static func isServiceType(_ type: String) -> Bool {
         guard type.hasPrefix("_"), type.hasSuffix("._tcp") else { return false }
         let label = type.utf8.dropFirst().dropLast(5)
         func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+        let hasDoubleDash = zip(label, label.dropFirst()).contains { $0 == (0x2D, 0x2D) }
         return (1...15).contains(label.count) && label.first != 0x2D && label.last != 0x2D
+            && !hasDoubleDash
             && label.contains(where: isLetter)
             && label.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
     }

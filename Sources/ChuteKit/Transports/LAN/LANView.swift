@@ -11,7 +11,9 @@ struct LANView {
     /// Why connections are not taken, in a sentence.
     var listeningTrouble: String?
     /// All addresses of this host.
-    var interfaceAddresses: [InterfaceAddress] = []
+    private(set) var interfaceAddresses: [InterfaceAddress] = []
+    /// The networks that they are in; `nil` until that is known.
+    var networks: [NetworkPrefix]?
     /// The inner `nil` while this device shares with nobody, the outer until that is known.
     var discovery: Discovery??
     var multicast = MulticastDNSState()
@@ -61,20 +63,45 @@ struct LANView {
         }
     }
 
-    /// The members that are seen, with each of their addresses.
-    func found(by recogniser: inout LANRecogniser) -> [FoundPeer] {
-        guard looksForOthers, let sharing else { return [] }
-        let peers = multicast.sightings.compactMap { sighting -> FoundPeer? in
-            guard transport.reaches(sighting.address) else { return nil }
+    /// Who is seen.
+    struct Seen: Equatable {
+        /// Members with each of their addresses, in the order of these.
+        var members: [FoundPeer] = []
+        /// The names of services that are nobody's here.
+        var others: Set<String> = []
+    }
+
+    func seen(by recogniser: inout LANRecogniser) -> Seen {
+        guard looksForOthers, let sharing else { return Seen() }
+        var members: Set<FoundPeer> = []
+        var others: Set<String> = []
+        for sighting in multicast.sightings where isNear(sighting.address) {
             let address = LANAddress.text(sighting.address)
             switch recogniser.origin(of: sighting.text, in: sharing) {
-            case .member(let device): return FoundPeer(address: address, device: device)
-            case .newcomer: return FoundPeer(address: address, device: nil)
-            case .nobody: return nil
+            case .nobody: others.insert(sighting.name)
+            case .member(let device) where transport.reaches(sighting.address):
+                members.insert(FoundPeer(address: address, device: device))
+            case .newcomer where transport.reaches(sighting.address):
+                members.insert(FoundPeer(address: address, device: nil))
+            case .member, .newcomer: break
             }
         }
         recogniser.keepOnly(multicast.sightings.lazy.map(\.text))
-        return Set(peers).sorted { $0.address < $1.address }
+        return Seen(members: members.sorted { $0.address < $1.address }, others: others)
+    }
+
+    /// Whether an address is of a network that this host is in: whoever repeats a member's record
+    /// may name any other.
+    private func isNear(_ address: SocketAddress) -> Bool {
+        address.isOfThisLink || networks?.contains { $0.contains(address) } ?? true
+    }
+
+    /// Takes in the addresses of this host. With others it gets other names: nobody knows it
+    /// again in another network, and who saw it looks for its addresses anew.
+    mutating func take(_ addresses: [InterfaceAddress]) {
+        let before = toldOnLinks
+        interfaceAddresses = addresses
+        if !before.isEmpty, Set(before) != Set(toldOnLinks) { names = LANNames() }
     }
 
     /// Where this device can be dialled without being seen: not at link-local addresses, which mean

@@ -85,7 +85,8 @@ final class WebSocketServing: Sendable {
             path: transport.path, certificate: certificate, trustedProxies: proxies
         ) { [host, name = transport.name] descriptor, source in
             host.accept(
-                ConnectedStream(descriptor: descriptor, address: source, transport: name))
+                ConnectedStream(
+                    descriptor: descriptor, address: source, transport: name, isDirect: false))
         }
         state.withLock { ($0.server, $0.stamp) = (server, stamp) }
     }

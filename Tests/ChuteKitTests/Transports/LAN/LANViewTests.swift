@@ -22,11 +22,11 @@ struct LANViewTests {
     private static func view(_ transport: LANTransport = LANTransport()) -> LANView {
         var view = LANView(transport, names: LANNames())
         view.listening = SocketAddress(host: "::", port: 4042)
-        view.interfaceAddresses = [
+        view.take([
             address("lo", 1, "127.0.0.1"), address("lo", 1, "::1"),
             address("eth0", 2, "192.168.1.5"), address("eth0", 2, "2001:db8::5"),
             address("eth0", 2, "fe80::5%eth0"), address("awdl0", 3, "fe80::6%awdl0"),
-        ]
+        ])
         view.discovery = .some(discovery)
         view.multicast.speaker = .daemon
         view.multicast.announcing = .established
@@ -46,7 +46,7 @@ struct LANViewTests {
 
     private static func found(_ view: LANView) -> [FoundPeer] {
         var recogniser = LANRecogniser()
-        return view.found(by: &recogniser)
+        return view.seen(by: &recogniser).members
     }
 
     @Test func `members are found, each address once; strangers and this device are not`() {
@@ -92,7 +92,7 @@ struct LANViewTests {
         throws
     {
         var view = Self.view()
-        view.interfaceAddresses.append(Self.address("eth0", 2, "169.254.3.4"))
+        view.take(view.interfaceAddresses + [Self.address("eth0", 2, "169.254.3.4")])
         let announcement = try #require(view.announcement)
         #expect(
             announcement.addresses == [
@@ -105,9 +105,9 @@ struct LANViewTests {
 
     @Test func `an interface with nothing else is told by what it has`() throws {
         var view = Self.view()
-        view.interfaceAddresses = [
+        view.take([
             Self.address("eth0", 2, "169.254.3.4"), Self.address("eth0", 2, "2001:db8::5"),
-        ]
+        ])
         #expect(
             try #require(view.announcement).addresses == [
                 .init(interface: 2, host: "169.254.3.4"), .init(interface: 2, host: "2001:db8::5"),
@@ -172,11 +172,37 @@ struct LANViewTests {
             return
         }
         #expect(why.contains("avahi_server_new"))
-        view.interfaceAddresses = [Self.address("lo", 1, "127.0.0.1")]
+        view.take([Self.address("lo", 1, "127.0.0.1")])
         #expect(
             view.state
                 == .waiting(
                     "no network interface has an address: connect this device to a network"))
+    }
+
+    @Test func `with other addresses this device has other names, with the same it keeps them`()
+        throws
+    {
+        var view = Self.view()
+        let names = view.names
+        view.take(view.interfaceAddresses.reversed())
+        #expect(view.names == names)
+        // What links are not told does not matter.
+        view.take(view.interfaceAddresses + [Self.address("eth0", 2, "2001:db8::6")])
+        #expect(view.names == names)
+        view.take(view.interfaceAddresses + [Self.address("eth0", 2, "192.168.1.6")])
+        #expect(view.names != names)
+    }
+
+    @Test func `services of others are named, so that nobody goes on asking for them`() {
+        var view = Self.view()
+        view.multicast.sightings = [
+            Self.sighting(of: Self.pi, at: "192.168.1.9"),
+            ServiceSighting(
+                name: "z", interface: "eth0", address: SocketAddress(host: "192.168.1.11", port: 1),
+                host: "z.local", text: []),
+        ]
+        var recogniser = LANRecogniser()
+        #expect(view.seen(by: &recogniser).others == ["z"])
     }
 
     @Test func `another space gets other names of this device`() throws {

@@ -1,0 +1,60 @@
+import ChuteSystem
+import Glibc
+
+/// Looks at the folders of a configuration and tries what their file systems can do, in `.chute`
+/// alone. All calls block.
+struct FolderProbe {
+    let configuration: Configuration
+    let home: Home
+
+    func checks() -> [FolderCheck] {
+        var checks = [check("home", home.stateFolder, minFree: 0)]
+        for folder in configuration.folders {
+            if let inbox = folder.inbox { checks.append(check("inbox", inbox, minFree: 0)) }
+            if let outbox = folder.outbox {
+                checks.append(check("outbox", outbox, minFree: folder.minFree))
+            }
+        }
+        return checks
+    }
+
+    private func check(_ use: String, _ path: BytePath, minFree: UInt64) -> FolderCheck {
+        do throws(SystemError) {
+            let folder = try Folder(at: path)
+            let info = try FileSystemInfo.of(descriptor: folder.descriptor.raw)
+            let tried = use == "home" ? nil : tries(folder)
+            return FolderCheck(
+                use: use, path: path,
+                facts: .found(
+                    .init(
+                        info: info, abilities: tried?.abilities, foldsCase: tried?.foldsCase,
+                        minFree: minFree)))
+        } catch {
+            return FolderCheck(use: use, path: path, facts: .unreachable(error.reason))
+        }
+    }
+
+    /// `nil` where nothing can be tried: the agent has not been here, or nobody may write.
+    private func tries(_ folder: borrowing Folder) -> (abilities: RenameAbilities, foldsCase: Bool)?
+    {
+        do throws(SystemError) {
+            let own = try folder.folder(at: FolderRoot.markFolder)
+            _ = try own.makeFolder("doctor", mode: 0o700)
+            let place = try own.folder(at: "doctor")
+            let abilities = try RenameAbilities.probe(in: place)
+            let foldsCase = try foldsCase(place)
+            try own.removeFolder("doctor")
+            return (abilities, foldsCase)
+        } catch {
+            return nil  // said as "nothing was tried"
+        }
+    }
+
+    private func foldsCase(_ folder: borrowing Folder) throws(SystemError) -> Bool {
+        try folder.remove("CASE")
+        _ = try folder.open("CASE", O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        let folds = try folder.status(of: "case") != nil
+        try folder.remove("CASE")
+        return folds
+    }
+}
