@@ -77,11 +77,12 @@ extension Chute {
     /// The members of the space, this device too, in the order of their ids. Throws `closed`.
     public func members() async throws -> [Member] { try await store.read { try $0.members() } }
 
-    /// Gives a member a greater role than it has; nothing happens where it has that. Durable when it
-    /// returns; others hear of it as they connect.
+    /// Gives a member another role; nothing happens where it has that. Durable when it returns;
+    /// others hear of it as they connect. Who becomes a sender keeps what it got before; what it
+    /// wrote into documents that anybody may write counts no more while it is one.
     ///
-    /// Throws `notAllowed` for whoever is no owner, in a space with a key, and for a lesser role
-    /// than it has; `notFound` for who is no member, `closed`.
+    /// Throws `notAllowed` for whoever is no owner, in a space with a key, and for an owner that
+    /// wants a lesser role itself; `notFound` for who is no member, `closed`.
     public func setRole(_ role: Role, of member: DeviceID) async throws {
         try await store.write { try $0.setRole(role, of: member) }
     }

@@ -24,8 +24,11 @@ struct Membership: Sendable, Equatable {
     }
 
     private(set) var standings: [DeviceID: Standing] = [:]
-    /// The removals in force, by device: a re-admission has to name them.
+    /// The removals in force, by device.
     private(set) var removals: [DeviceID: Set<Digest>] = [:]
+    /// All removals by those who were owners, also those that were taken back. An admission names
+    /// those of its device: it takes them back, and counts in the place of what was before them.
+    private(set) var pastRemovals: [DeviceID: Set<Digest>] = [:]
     private(set) var founder: DeviceID?
     /// What members alone know of the founding; `nil` in spaces without a founder.
     private(set) var foundingNonce: [UInt8]?
@@ -50,15 +53,97 @@ struct Membership: Sendable, Equatable {
             Self.admitted(from: founding.author, statements, counts: { _ in true })
                 .filter { $0.value.role == .owner }.keys)
         pastOwners = firstOwners
-        removals = Self.removals(statements, by: firstOwners)
-        var cutoffs = Self.cutoffs(statements, removals)
-        standings = Self.admitted(from: founding.author, statements, within: cutoffs)
-        // Each re-admission that counts can only make more of them count: whatever the order,
-        // this ends at the same removals.
-        while cancelRemovals(statements, within: cutoffs) {
-            cutoffs = Self.cutoffs(statements, removals)
-            standings = Self.admitted(from: founding.author, statements, within: cutoffs)
+        pastRemovals = Self.removals(statements, by: firstOwners, before: [:])
+        // Whoever was admitted anew to less than an owner removes nobody from its cut-off on.
+        var former: [DeviceID: UInt64] = [:]
+        while true {
+            let past = Self.cutoffs(statements, pastRemovals)
+            let lesser = settle(statements, from: founding.author, past)
+                .filter { firstOwners.contains($0) && former[$0] == nil }
+            if lesser.isEmpty { return }
+            for device in lesser { former[device] = past[device] }
+            pastRemovals = Self.removals(statements, by: firstOwners, before: former)
         }
+    }
+
+    /// Works out who stands, and as what.
+    ///
+    /// What somebody who was ever removed states counts up to that cut-off, unless it was admitted
+    /// as an owner anew, by others than itself and whom it let in since. Each round lets one more
+    /// of these state more, or one less for good: this ends. Who was admitted anew to less than an
+    /// owner.
+    private mutating func settle(
+        _ statements: Set<Statement>, from founder: DeviceID, _ past: [DeviceID: UInt64]
+    ) -> Set<DeviceID> {
+        var restored: Set<DeviceID> = []
+        var barred: Set<DeviceID> = []
+        while true {
+            let limits = past.filter { !restored.contains($0.key) }
+            let cutoffs = evaluate(statements, from: founder, limits)
+            let anew = admittedAnew(statements, within: cutoffs, limits)
+            let owners = Set(anew.filter { $0.value.role == .owner }.keys)
+            let new = owners.subtracting(restored).subtracting(barred)
+            let fallen = restored.subtracting(owners)
+            if new.isEmpty, fallen.isEmpty {
+                for (device, standing) in anew { standings[device] = standing }
+                cut(at: cutoffs)
+                return Set(anew.keys).subtracting(owners)
+            }
+            if new.isEmpty {
+                restored.subtract(fallen)
+                barred.formUnion(fallen)
+            } else {
+                restored.formUnion(new)
+            }
+        }
+    }
+
+    /// Works out standings and the removals in force, along the greatest role that each device was
+    /// ever given; the cut-offs. What each of `limits` stated beyond that does not count.
+    private mutating func evaluate(
+        _ statements: Set<Statement>, from founder: DeviceID, _ limits: [DeviceID: UInt64]
+    ) -> [DeviceID: UInt64] {
+        removals = pastRemovals
+        while true {
+            let cutoffs = Self.cutoffs(statements, removals)
+            let within = cutoffs.merging(limits, uniquingKeysWith: min)
+            standings = Self.admitted(from: founder, statements, within: within)
+            // Each re-admission that counts can only make more of them count: whatever the order,
+            // this ends at the same removals.
+            if !cancelRemovals(statements, within: within) { return cutoffs }
+        }
+    }
+
+    /// The standings of members that were removed and admitted anew. Of their admissions those
+    /// count that name the most removals: what was before says nothing any more.
+    private func admittedAnew(
+        _ statements: Set<Statement>, within cutoffs: [DeviceID: UInt64],
+        _ limits: [DeviceID: UInt64]
+    ) -> [DeviceID: Standing] {
+        let within = cutoffs.merging(limits, uniquingKeysWith: min)
+        var admissions: [DeviceID: [(named: Set<Digest>, standing: Standing)]] = [:]
+        for statement in statements.sorted(by: { $0.hash < $1.hash }) {
+            guard case .admission(let device, let role, let cancels) = statement.fact,
+                device != statement.author, let known = pastRemovals[device],
+                cutoffs[device] == nil,
+                standings[device] != nil, standings[statement.author]?.role == .owner,
+                Self.isWithin(within, statement)
+            else { continue }
+            admissions[device, default: []].append(
+                (
+                    known.intersection(cancels),
+                    Standing(role: role, cutoff: nil, admittedBy: statement.author)
+                ))
+        }
+        return admissions.compactMapValues { all in
+            all.filter { one in !all.contains { one.named.isStrictSubset(of: $0.named) } }
+                .map(\.standing).reduce(nil) { best, next in
+                    best.map { $0.role.rank < next.role.rank ? next : $0 } ?? next
+                }
+        }
+    }
+
+    private mutating func cut(at cutoffs: [DeviceID: UInt64]) {
         for (device, cutoff) in cutoffs {
             guard let standing = standings[device] else { continue }
             standings[device] = Standing(
@@ -136,10 +221,11 @@ struct Membership: Sendable, Equatable {
     }
 
     private static func removals(
-        _ statements: Set<Statement>, by owners: Set<DeviceID>
+        _ statements: Set<Statement>, by owners: Set<DeviceID>, before limits: [DeviceID: UInt64]
     ) -> [DeviceID: Set<Digest>] {
         var removals: [DeviceID: Set<Digest>] = [:]
-        for statement in statements where owners.contains(statement.author) {
+        for statement in statements
+        where owners.contains(statement.author) && isWithin(limits, statement) {
             if case .removal(let device, _) = statement.fact {
                 removals[device, default: []].insert(statement.hash)
             }

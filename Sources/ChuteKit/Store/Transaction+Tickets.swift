@@ -123,14 +123,15 @@ extension Transaction {
 
     /// Admits a device, also one that was removed: the admission names those removals.
     func admit(_ joiner: DeviceID, as role: Role) throws {
-        let cancels = state.membership.removals[joiner] ?? []
+        let cancels = state.membership.pastRemovals[joiner] ?? []
         try state(.admission(device: joiner, role: role, cancels: cancels.sorted()))
     }
 
-    /// Gives a member a greater role than it has; nothing happens where it has that.
+    /// Gives a member another role; nothing happens where it has that. For less than it has it is
+    /// removed and admitted anew in one step: what it stated as an owner still counts.
     ///
-    /// Throws `notAllowed` in a shared-key space, for whoever is not an owner, and for a lesser
-    /// role; `notFound` for who is no member.
+    /// Throws `notAllowed` in a shared-key space, for whoever is not an owner, and for an owner
+    /// that wants less itself; `notFound` for who is no member.
     public func setRole(_ role: Role, of member: DeviceID) throws {
         guard state.sharedKey == nil else {
             throw ChuteError(
@@ -143,12 +144,11 @@ extension Transaction {
             throw ChuteError(.notFound, "\(member.short) is no member of this space")
         }
         guard old != role else { return }
-        guard role.includes(old) else {
+        guard role.includes(old) || member != device else {
             throw ChuteError(
-                .notAllowed,
-                "a member keeps the greatest role that it was given: for less, remove it, and "
-                    + "let it join with a key of its own by `chute init --new-device`")
+                .notAllowed, "nobody takes back its own ownership: ask another owner to do it")
         }
+        if !role.includes(old) { try removeMember(member) }
         try admit(member, as: role)
     }
 

@@ -84,12 +84,73 @@ struct RoleChangeTests {
         }
     }
 
-    @Test func `a role does not become less, and nobody without one gets one`() async throws {
+    @Test func `a member that becomes a sender hears of others no more, and is a member again`()
+        async throws
+    {
+        try await RoleSpace.with { space in
+            let (owner, member) = (space.owner, space.member)
+            try await owner.chute.setRole(.sender, of: member.chute.device)
+            try await eventually("it knows") {
+                try await member.members().contains {
+                    $0.id == member.chute.device && $0.role == .sender
+                }
+            }
+            try await member.awaitConnection(to: owner)
+            let foreign = try await space.sender.share([3], as: "foreign.jpg")
+            try await owner.awaitDocument(foreign)
+            let own = try await member.share([4], as: "own.jpg")
+            try await owner.awaitDocument(own)
+            try await owner.acknowledge(own)
+            try await eventually("the receipt came, after what is not for it") {
+                try await member.receipts(for: own)[owner.chute.device] != nil
+            }
+            #expect(try await member.document(foreign.id) == nil)
+            #expect(
+                try await member.chute.store.read { try $0.recipients().map(\.id) } == [
+                    owner.chute.device
+                ])
+            try await owner.chute.setRole(.member, of: member.chute.device)
+            try await member.awaitDocument(foreign)
+        }
+    }
+
+    @Test func `an owner that becomes a member lets in nobody, and whom it let in stays`()
+        async throws
+    {
+        try await RoleSpace.with { space in
+            let member = space.member.chute
+            try await space.owner.chute.setRole(.owner, of: member.device)
+            try await eventually("it knows") {
+                try await member.members().filter { $0.role == .owner }.count == 2
+            }
+            let ticket = try await member.invite(
+                role: .sender, addresses: [try await space.member.address()])
+            let late = try await RawPeer(at: space.member.address())
+            try await late.enter(secret: ticket.secret)
+            let device = DeviceID(publicKey: late.key.spki)
+            try await eventually("the other owner heard") {
+                try await space.owner.members().contains { $0.id == device }
+            }
+            try await space.owner.chute.setRole(.member, of: member.device)
+            try await eventually("it knows again") {
+                try await member.members().filter { $0.role == .owner }.count == 1
+            }
+            for chute in [space.owner.chute, member] {
+                #expect(try await chute.members().contains { $0.id == device })
+            }
+            let error = await #expect(throws: ChuteError.self) { _ = try await member.invite() }
+            #expect(error?.code == .notAllowed)
+        }
+    }
+
+    @Test func `nobody takes back its own ownership, and who is no member has no role`()
+        async throws
+    {
         try await RoleSpace.with { space in
             let owner = space.owner.chute
             try await owner.setRole(.member, of: space.member.chute.device)
             let less = await #expect(throws: ChuteError.self) {
-                try await owner.setRole(.sender, of: space.member.chute.device)
+                try await owner.setRole(.member, of: owner.device)
             }
             #expect(less?.code == .notAllowed)
             let nobody = await #expect(throws: ChuteError.self) {
