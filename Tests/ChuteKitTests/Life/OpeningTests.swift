@@ -70,7 +70,7 @@ struct OpeningTests {
             let file = try FileStatus.of(path.appending("chute.lock"))
             // As in a child between its start and its own program: the same open description.
             let shared = try #require(
-                (0..<1024).first { number in
+                (0..<65_536).first { number in
                     var found = stat()
                     return fstat(Int32(number), &found) == 0 && found.st_ino == file.inode
                         && found.st_size == 0
