@@ -1,5 +1,5 @@
 /// Why a command did not do what it was told: one sentence that says what, where, and what to do.
-struct CommandError: Error, Hashable, Sendable {
+struct CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     let code: ExitCode
     let message: String
 
@@ -7,6 +7,8 @@ struct CommandError: Error, Hashable, Sendable {
         self.code = code
         self.message = message
     }
+
+    var description: String { message }
 
     static func usage(_ message: String) -> CommandError { CommandError(.usage, message) }
 }

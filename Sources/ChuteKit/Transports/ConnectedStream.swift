@@ -1,9 +1,9 @@
-package import ChuteSystem
+import ChuteSystem
 
 /// A connected byte stream on its way to a session: the descriptor, and what is told of it.
 public struct ConnectedStream: ~Copyable, Sendable {
     /// Non-blocking. A transport without one pumps a socket pair.
-    package var descriptor: FileDescriptor
+    var descriptor: FileDescriptor
     /// Where the other end is, in the transport's own words; strangers are counted by it.
     public let address: String
     /// The transport's name.
@@ -12,7 +12,7 @@ public struct ConnectedStream: ~Copyable, Sendable {
     /// Whether the other end itself is at `address`, and no proxy may stand there.
     public let isDirect: Bool
 
-    package init(
+    init(
         descriptor: consuming FileDescriptor, address: String, transport: String,
         isDirect: Bool = true
     ) {

@@ -81,7 +81,10 @@ package final class ConfigurationFollower: Sendable {
                     continue
                 }
                 warn(of: found)
-                guard try await agent.apply(found.configuration) else { return found }
+                guard try await agent.apply(found.configuration) else {
+                    try checkFolders()
+                    return found
+                }
                 log.notice("goes by the changed configuration")
                 used = found
                 agent.note(nil)
@@ -90,6 +93,14 @@ package final class ConfigurationFollower: Sendable {
             }
         }
         return nil
+    }
+
+    /// Throws what is wrong with the folders, so that no agent ends for what cannot be.
+    private func checkFolders() throws {
+        let problems = try ConfigurationProbe.look(at: home).problems
+        guard problems.isEmpty else {
+            throw ConfigurationError(file: home.configurationFile, problems: problems)
+        }
     }
 
     private func isRefused(_ text: [UInt8]) -> Bool { refused.withLock { $0 == text } }
