@@ -109,14 +109,15 @@ struct LiveConfigurationTests {
             let end = try #require(text.firstRange(of: "[transports.lan]"))
             let block = String(text[start.lowerBound..<end.lowerBound])
             try home.edit(block, "")
+            // `status` says what the file says: the log, what the agent goes by.
+            try await eventually("a word in the log") {
+                try agent.log.contains("goes by the changed configuration")
+            }
             _ = try await took("no folder", home) { $0.running && $0.folders.isEmpty }
             try home.drop(photo(2), as: "two.jpg")
             #expect(try FolderTree.paths(below: home.inbox).contains("one.jpg"))
             try home.replaceConfiguration(with: text)
             _ = try await took("both files are shared", home) { $0.folders.first?.shared == 2 }
-            try await eventually("a word in the log") {
-                try agent.log.contains("goes by the changed configuration")
-            }
         }
     }
 
