@@ -63,6 +63,7 @@ package final class ConfigurationFollower: Sendable {
                 }
                 found = loaded
             } catch {
+                // What cannot even be read is said as well: the error has why.
                 let text = (try? Configuration.text(of: home.configurationFile)) ?? []
                 if isRefused(text) { continue }  // said before
                 refuse(text, for: error, agent, used)

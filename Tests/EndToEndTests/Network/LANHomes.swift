@@ -39,6 +39,20 @@ struct LANHomes: Sendable {
         }
     }
 
+    /// Calls `body` with two homes whose agents run and have got what the other one dropped.
+    static func withTwoThatMet(
+        _ body: (LANHomes, [AgentProcess]) async throws -> Void
+    ) async throws {
+        try await MDNSHost.with(2) { hosts in
+            try await with(hosts) { lan in
+                try await lan.running { agents in
+                    try await lan.expectDelivery()
+                    try await body(lan, agents)
+                }
+            }
+        }
+    }
+
     /// Calls `body` while the agents of all homes run.
     func running(_ body: ([AgentProcess]) async throws -> Void) async throws {
         var agents: [AgentProcess] = []

@@ -20,19 +20,6 @@ struct LongTests {
         }
     }
 
-    private func withLAN(
-        _ body: (LANHomes, [AgentProcess]) async throws -> Void
-    ) async throws {
-        try await MDNSHost.with(2) { hosts in
-            try await LANHomes.with(hosts) { lan in
-                try await lan.running { agents in
-                    try await lan.expectDelivery()
-                    try await body(lan, agents)
-                }
-            }
-        }
-    }
-
     private func areConnected(_ lan: LANHomes) async throws -> [Bool] {
         [try await isConnected(lan.homes[0]), try await isConnected(lan.homes[1])]
     }
@@ -45,7 +32,7 @@ struct LongTests {
     func `a device that slept for ten minutes is connected within five seconds`(
         _ part: Part
     ) async throws {
-        try await withLAN { lan, agents in
+        try await LANHomes.withTwoThatMet { lan, agents in
             agents[1].send(signal: SIGSTOP)
             var random = SeededGenerator(seed: 1)
             try lan.homes[0].drop(SampleFiles.photo(100_000, using: &random), as: "night.jpg")
@@ -66,7 +53,7 @@ struct LongTests {
     func `a connection that died without a word is given up after ninety seconds`(
         _ part: Part
     ) async throws {
-        try await withLAN { lan, _ in
+        try await LANHomes.withTwoThatMet { lan, _ in
             let rules = """
                 table inet fault {
                   chain in {

@@ -9,19 +9,6 @@ struct NetworkFaultTests {
     /// So soon after the network is back they are connected again.
     private static let promptly = Duration.seconds(5)
 
-    private func withLAN(
-        _ body: (LANHomes, [AgentProcess]) async throws -> Void
-    ) async throws {
-        try await MDNSHost.with(2) { hosts in
-            try await LANHomes.with(hosts) { lan in
-                try await lan.running { agents in
-                    try await lan.expectDelivery()
-                    try await body(lan, agents)
-                }
-            }
-        }
-    }
-
     private func ip(_ host: MDNSHost, _ words: BytePath...) throws {
         for word in words {
             let parts = word.description.split(separator: " ").map { BytePath(String($0)) }
@@ -66,7 +53,7 @@ struct NetworkFaultTests {
     @Test func `a cable that was out is noticed, and both are connected soon after it is back`()
         async throws
     {
-        try await withLAN { lan, _ in
+        try await LANHomes.withTwoThatMet { lan, _ in
             try ip(lan.hosts[1], "link set eth0 down")
             try await disconnected(lan, 1)
             try ip(lan.hosts[1], "link set eth0 up")
@@ -77,7 +64,7 @@ struct NetworkFaultTests {
     }
 
     @Test func `another address takes the place of the one before`() async throws {
-        try await withLAN { lan, _ in
+        try await LANHomes.withTwoThatMet { lan, _ in
             try ip(
                 lan.hosts[1], "address flush dev eth0",
                 "address add 10.77.0.99/24 dev eth0")
@@ -113,7 +100,7 @@ struct NetworkFaultTests {
     func `what is lost in one direction for a while comes once it is not`(
         _ direction: String
     ) async throws {
-        try await withLAN { lan, _ in
+        try await LANHomes.withTwoThatMet { lan, _ in
             try block(direction, on: lan.hosts[1])
             var random = SeededGenerator(seed: 5)
             let photo = SampleFiles.photo(300_000, using: &random)
@@ -131,7 +118,7 @@ struct NetworkFaultTests {
     @Test func `a peer that vanished in the middle of a transfer gets the rest when it is back`()
         async throws
     {
-        try await withLAN { lan, _ in
+        try await LANHomes.withTwoThatMet { lan, _ in
             var random = SeededGenerator(seed: 6)
             let film = SampleFiles.long(30_000_000, using: &random)
             try ip(lan.hosts[0], "link set eth0 mtu 1500")
@@ -149,7 +136,7 @@ struct NetworkFaultTests {
     }
 
     @Test func `small packets and a slow line only take longer`() async throws {
-        try await withLAN { lan, _ in
+        try await LANHomes.withTwoThatMet { lan, _ in
             for host in lan.hosts { try ip(host, "link set eth0 mtu 1280") }
             try shape(lan.hosts[0], "16mbit")
             try shape(lan.hosts[1], "16mbit")
@@ -158,7 +145,7 @@ struct NetworkFaultTests {
     }
 
     @Test func `an agent that was stopped for a while goes on`() async throws {
-        try await withLAN { lan, agents in
+        try await LANHomes.withTwoThatMet { lan, agents in
             agents[1].send(signal: SIGSTOP)
             var random = SeededGenerator(seed: 7)
             let photo = SampleFiles.photo(100_000, using: &random)
