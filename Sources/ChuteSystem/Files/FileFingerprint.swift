@@ -41,6 +41,11 @@ package struct FileFingerprint: Hashable, Sendable {
             && modified == other.modified
     }
 
+    /// The same file, also where the file system knows no birth times and the bytes are the same.
+    package func isOfSameFile(as other: FileFingerprint) -> Bool {
+        isSameFile(as: other) || hasSameContentTimes(as: other)
+    }
+
     /// Two ticks of the coarsest clock that stamps files.
     private static let granules: UInt64 = 10_000_000
 

@@ -12,6 +12,8 @@ package enum InboxDecision: Hashable, Sendable {
     case rename(from: BytePath, of: [UInt8], isNewVersion: Bool)
     /// Not told: it would replace a good version by a broken one. Listed with the note's reason.
     case withheld(IngestNote)
+    /// It was read before `after_ingest` took it away, and has left.
+    case gone
     /// Ask again at this moment: a rename shows only after a quiet second.
     case wait(until: Duration)
 
@@ -60,10 +62,21 @@ package enum InboxDecision: Hashable, Sendable {
         }
     }
 
+    /// What `after_ingest` does with the file that was read.
+    package enum Way: Hashable, Sendable {
+        /// It is no file that is being taken, or was.
+        case none
+        /// It was set aside and has a name again: the row, whatever it says, is the file's.
+        case back
+        /// It is not under its name any more.
+        case left
+    }
+
     /// What is recorded.
     package struct Knowledge: Hashable, Sendable {
         /// The row of this path.
         package var here: InboxRow?
+        package var way: Way
         /// Rows of other paths whose file has the same inode and birth time.
         package var sameFile: [OtherName] = []
         /// Rows with the same content that the first scan after an absence found gone. Empty at
@@ -73,10 +86,11 @@ package enum InboxDecision: Hashable, Sendable {
         package var newNamesWithContent = 0
 
         package init(
-            here: InboxRow? = nil, sameFile: [OtherName] = [],
+            here: InboxRow? = nil, way: Way = .none, sameFile: [OtherName] = [],
             vanishedWithContent: [InboxRow] = [], newNamesWithContent: Int = 0
         ) {
             self.here = here
+            self.way = way
             self.sameFile = sameFile
             self.vanishedWithContent = vanishedWithContent
             self.newNamesWithContent = newNamesWithContent
@@ -88,9 +102,11 @@ package enum InboxDecision: Hashable, Sendable {
         _ seen: Observation, knowing known: Knowledge, now: Duration,
         quiet: Duration = .seconds(1)
     ) -> InboxDecision {
-        if let here = known.here {
+        if known.way == .left, known.here?.content == seen.content { return .gone }
+        let isBack = known.way == .back
+        if let here = known.here, isBack || !here.wasSeenAbsent {
             if here.content == seen.content { return .unchanged }
-            if goesOn(here, seen) {
+            if isBack || goesOn(here, seen) {
                 return worsens(here, seen) ?? .newVersion(of: here.documentID)
             }
             if let readAt = seen.readAt, isUnexplained(here, seen), now < readAt + quiet {
@@ -103,8 +119,7 @@ package enum InboxDecision: Hashable, Sendable {
     /// A version needs continuity: the name was never seen absent, and the file is the same or
     /// took the name from it in one step.
     private static func goesOn(_ here: InboxRow, _ seen: Observation) -> Bool {
-        if here.wasSeenAbsent { return false }
-        return switch seen.continuity {
+        switch seen.continuity {
         case .undisturbed: here.fingerprint.isSameFile(as: seen.fingerprint)
         case .replacedByRename, .takenAgain: true
         case .seenAbsent: false
@@ -113,7 +128,7 @@ package enum InboxDecision: Hashable, Sendable {
 
     /// Another file under a name to which nothing is known to have happened.
     private static func isUnexplained(_ here: InboxRow, _ seen: Observation) -> Bool {
-        !here.wasSeenAbsent && seen.continuity == .undisturbed
+        seen.continuity == .undisturbed
     }
 
     private static func worsens(_ row: InboxRow, _ seen: Observation) -> InboxDecision? {

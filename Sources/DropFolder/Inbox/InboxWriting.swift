@@ -6,6 +6,8 @@ struct InboxWriting {
     let transaction: Transaction
     let root: Int64
     let collection: String
+    /// `nil` while it is not there.
+    let inbox: InboxRoot?
 
     /// The row that has a name so far.
     func row(at path: BytePath) throws -> InboxRecord? {
@@ -21,10 +23,14 @@ struct InboxWriting {
         let sameInode = try transaction.rows(
             InboxRecord.self, where: "inode",
             is: InboxRecord.inodeIndex(root: root, file.fingerprint), limit: 64)
-        // A file that was moved away and dropped again is another document, whatever its name.
-        let others = sameInode.filter { $0.path != file.path && !$0.isTaken }.map { record in
+        let others = try sameInode.compactMap { record -> InboxDecision.OtherName? in
+            guard record.path != file.path else { return nil }
             let state: InboxDecision.OtherName.State
-            if let since = history.absence(of: record.path) {
+            if record.isTaken {
+                // One that was taken away and dropped again is another document, whatever its name.
+                guard try way(of: record, file) == .back else { return nil }
+                state = .absent(since: nil)
+            } else if let since = history.absence(of: record.path) {
                 state = .absent(since: since)
             } else if !record.wasSeenAbsent, emptyNames.contains(record.path) {
                 state = .absent(since: file.readAt)
@@ -36,9 +42,27 @@ struct InboxWriting {
         return InboxDecision.of(
             file.observation(history.continuity(of: file.path)),
             knowing: InboxDecision.Knowledge(
-                here: here.flatMap { $0.wasSeenAbsent ? nil : $0.row }, sameFile: others,
-                vanishedWithContent: vanished.map(\.row), newNamesWithContent: newNames),
+                here: here?.row, way: try here.map { try way(of: $0, file) } ?? .none,
+                sameFile: others, vanishedWithContent: vanished.map(\.row),
+                newNamesWithContent: newNames),
             now: now)
+    }
+
+    /// What `after_ingest` does with a file that was read, of which `record` tells.
+    ///
+    /// The look at the name is within the transaction: what the taker does to the name comes before
+    /// or after what it writes of it.
+    private func way(
+        of record: InboxRecord, _ file: IngestedFile
+    ) throws -> InboxDecision.Way {
+        let key = TakeRecord.key(root: root, record.document)
+        let take = try transaction.row(TakeRecord.self, key)
+        guard record.isTaken || take != nil else { return .none }
+        guard (take?.fingerprint ?? record.fingerprint).isOfSameFile(as: file.fingerprint) else {
+            return .none
+        }
+        guard inbox?.has(file.fingerprint, at: file.path) ?? false else { return .left }
+        return take == nil ? .none : .back
     }
 
     /// Writes what was decided; the held files that this name needs no more.
@@ -71,12 +95,13 @@ struct InboxWriting {
             known.attachment = file.attachment
             known.fingerprint = file.fingerprint
             known.note = file.note
-            known.wasSeenAbsent = false
             record = known
+        case .gone: return file.held.map { [$0] } ?? []
         case .newDocument, .withheld, .wait: record = try newDocument(file, at: here)
         }
         if let old = record.held, old != file.held { dropped.append(old) }
         record.held = file.held
+        (record.wasSeenAbsent, record.isTaken) = (false, false)
         try transaction.put(record, over: here)
         try transaction.addLocation(
             file.location(root: root), of: file.attachment, layer: file.layer)
@@ -138,6 +163,14 @@ struct InboxWriting {
                 root: root, path: file.path, document: id, seed: seed,
                 attachment: file.attachment, fingerprint: file.fingerprint, note: file.note)
         }
+    }
+}
+
+extension InboxRoot {
+    /// Whether a name leads to a file that was seen before; `false` where it cannot be looked at.
+    func has(_ print: FileFingerprint, at path: BytePath) -> Bool {
+        guard let status = try? folder.status(of: path) else { return false }
+        return FileFingerprint(status).isOfSameFile(as: print)
     }
 }
 

@@ -15,6 +15,7 @@ extension Ingestor {
     func record(_ files: [IngestedFile]) async throws {
         guard !files.isEmpty else { return }
         let (root, collection, now, history) = (root, collection, now, history)
+        let inbox = watcher.root
         let vanished = scan.vanished
         let emptyNames = try await emptyNames(like: files)
         let newNames = Dictionary(grouping: files, by: \.attachment).mapValues(\.count)
@@ -22,7 +23,7 @@ extension Ingestor {
         let recorded = try await chute.store.write { transaction in
             var recorded = Recorded()
             let writer = InboxWriting(
-                transaction: transaction, root: root, collection: collection)
+                transaction: transaction, root: root, collection: collection, inbox: inbox)
             for file in files {
                 let here = try writer.row(at: file.path)
                 let decision = try writer.decide(
@@ -32,9 +33,11 @@ extension Ingestor {
                 switch decision {
                 case .wait(let moment): recorded.waiting.append((file, moment))
                 case .withheld(let note): recorded.withheld.append((file, note))
-                case .unchanged, .newDocument, .newVersion, .rename:
+                case .unchanged, .gone:
                     recorded.dropped += try writer.write(file, decision, over: here)
-                    if decision != .unchanged { recorded.shared += 1 }
+                case .newDocument, .newVersion, .rename:
+                    recorded.dropped += try writer.write(file, decision, over: here)
+                    recorded.shared += 1
                 }
             }
             recorded.dropped = try writer.unneeded(
@@ -51,7 +54,7 @@ extension Ingestor {
             !recorded.waiting.contains { $0.0.path == path }
         }
         for path in decided { self.history.forget(path) }
-        guard let inbox = watcher.root else { return }
+        guard let inbox else { return }
         for path in recorded.dropped { holder.drop(path, in: inbox) }
         if recorded.shared > 0 { syncLater(inbox) }
     }
@@ -124,15 +127,18 @@ extension Ingestor {
     }
 
     /// Names that stood empty for the quiet time: their next file is another document.
+    ///
+    /// Not where the very file has its name again: `after_ingest` gave it back, and the event that
+    /// says so is still to come.
     func noteAbsent() async throws {
         let gone = history.takeAbsent(now: now)
         guard !gone.isEmpty else { return }
-        let root = root
+        let (root, inbox) = (root, watcher.root)
         try await chute.store.write { transaction in
             for path in gone {
                 guard
                     var row = try transaction.row(InboxRecord.self, folderKey(root, path)),
-                    !row.wasSeenAbsent
+                    !row.wasSeenAbsent, !(inbox?.has(row.fingerprint, at: path) ?? false)
                 else { continue }
                 row.wasSeenAbsent = true
                 try transaction.put(row)
@@ -195,7 +201,7 @@ extension Ingestor {
         guard !records.isEmpty else { return [] }
         return try await chute.store.read { snapshot in
             try records.filter { record in
-                let taking = folderKey(record.root) + record.document.bytes
+                let taking = TakeRecord.key(root: record.root, record.document)
                 return try snapshot.row(TakeRecord.self, taking) == nil
                     && snapshot.row(InboxRecord.self, record.key) == record
             }

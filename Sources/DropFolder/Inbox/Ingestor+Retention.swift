@@ -152,7 +152,7 @@ extension Ingestor {
                 try transaction.remove(OrphanRecord.self, orphan.key)
             }
             let writer = InboxWriting(
-                transaction: transaction, root: root, collection: collection)
+                transaction: transaction, root: root, collection: collection, inbox: inbox)
             return try writer.unneeded(
                 among: due.rows.compactMap(\.held) + due.orphans.map(\.held),
                 undecided: undecidedHeld)

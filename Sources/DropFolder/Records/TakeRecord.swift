@@ -30,7 +30,11 @@ struct TakeRecord: LocalRow, Hashable {
     /// Its copy on the other file system that `after_ingest_folder` is on, once there is one.
     var copy: MovedCopy?
 
-    var key: [UInt8] { folderKey(root) + document.bytes }
+    var key: [UInt8] { Self.key(root: root, document) }
+
+    static func key(root: Int64, _ document: DocumentID) -> [UInt8] {
+        folderKey(root) + document.bytes
+    }
 
     /// Its name in `.chute/taken/`: begins with the document's, ends with its own.
     var name: BytePath { TakenFolder.name(of: path, document: document.bytes) }

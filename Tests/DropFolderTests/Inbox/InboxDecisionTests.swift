@@ -33,16 +33,37 @@ struct InboxDecisionTests {
 
     // All photos uploaded again after a restart, a new database, new times.
     @Test(arguments: [
-        (file(1), NameHistory.Continuity.undisturbed, false),
-        (file(1, modified: 9), .undisturbed, false), (file(2), .undisturbed, false),
-        (file(1, birth: 7), .seenAbsent, false), (file(2), .replacedByRename, true),
+        (file(1), NameHistory.Continuity.undisturbed), (file(1, modified: 9), .undisturbed),
+        (file(2), .undisturbed), (file(1, birth: 7), .seenAbsent), (file(2), .replacedByRename),
     ])
     func `equal bytes under their name change nothing`(
-        file: FileFingerprint, continuity: NameHistory.Continuity, wasAbsent: Bool
+        file: FileFingerprint, continuity: NameHistory.Continuity
     ) {
         let seen = Seen(
             path: "a", fingerprint: file, content: content("x"), continuity: continuity)
-        #expect(decide(seen, Known(here: row("a", "x", 1, absent: wasAbsent))) == .unchanged)
+        #expect(decide(seen, Known(here: row("a", "x", 1))) == .unchanged)
+        #expect(decide(seen, Known(here: row("a", "x", 1, absent: true))) == .newDocument)
+    }
+
+    @Test(arguments: [false, true])
+    func `a file on its way out that is back is the row's, also edited`(wasAbsent: Bool) {
+        let known = Known(here: row("a", "x", 1, absent: wasAbsent), way: .back)
+        var seen = Seen(
+            path: "a", fingerprint: file(1), content: content("x"), continuity: .seenAbsent)
+        #expect(decide(seen, known) == .unchanged)
+        seen.content = content("y")
+        #expect(decide(seen, known) == .newVersion(of: documentA))
+    }
+
+    @Test(arguments: [false, true])
+    func `a file that left after it was read is told only with bytes that nobody has`(
+        wasAbsent: Bool
+    ) {
+        let known = Known(here: row("a", "x", 1, absent: wasAbsent), way: .left)
+        var seen = Seen(path: "a", fingerprint: file(1), content: content("x"))
+        #expect(decide(seen, known) == .gone)
+        seen.content = content("y")
+        #expect(decide(seen, known) == (wasAbsent ? .newDocument : .newVersion(of: documentA)))
     }
 
     private static let versions: [(FileFingerprint, NameHistory.Continuity, Bool, Bool)] = [

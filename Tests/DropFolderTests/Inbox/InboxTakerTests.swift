@@ -195,12 +195,10 @@ struct InboxTakerTests {
                 path: "b.txt", fingerprint: FileFingerprint(status),
                 attachment: first.attachment, layer: [], note: nil, type: "text/plain",
                 mode: 0o644, readAt: .zero)
-            let root = bench.record.root
             let decision = try await bench.chute.store.write { transaction in
-                try InboxWriting(transaction: transaction, root: root, collection: "pics")
-                    .decide(
-                        file, at: nil, history: NameHistory(), emptyNames: ["a.txt"], vanished: [],
-                        newNames: 1, now: .seconds(100))
+                try bench.writing(transaction).decide(
+                    file, at: nil, history: NameHistory(), emptyNames: ["a.txt"], vanished: [],
+                    newNames: 1, now: .seconds(100))
             }
             #expect(decision == .newDocument)
         }

@@ -46,6 +46,11 @@ struct TakerBench {
 
     var path: BytePath { record.path }
 
+    func writing(_ transaction: Transaction) -> InboxWriting {
+        InboxWriting(
+            transaction: transaction, root: record.root, collection: "pics", inbox: inbox)
+    }
+
     func taker(_ afterIngest: FolderSettings.AfterIngest, isMarked: Bool = true) -> InboxTaker {
         var folder = FolderSettings(collection: "pics", inbox: path)
         folder.afterIngest = afterIngest
@@ -65,14 +70,10 @@ struct TakerBench {
     func drop(_ name: BytePath, _ text: String, isHeld: Bool = true) async throws -> InboxRecord {
         if !name.parent.isEmpty { try Folder.make(path.appending(name.parent)) }
         try SampleFiles.write(Array(text.utf8), to: path.appending(name))
-        let (held, hashed, print, status) = try look(name, isHeld: isHeld)
-        let file = IngestedFile(
-            path: name, fingerprint: print, attachment: hashed.attachment, layer: hashed.layer,
-            note: nil, type: "text/plain", mode: status.mode, readAt: .zero, held: held?.path,
-            isHeldOwned: held?.isOwned ?? false)
+        let file = try read(name, isHeld: isHeld)
         let root = record.root
         return try await chute.store.write { transaction in
-            let writer = InboxWriting(transaction: transaction, root: root, collection: "pics")
+            let writer = writing(transaction)
             _ = try writer.write(file, .newDocument, over: writer.row(at: name))
             guard let row = try transaction.row(InboxRecord.self, folderKey(root, name)) else {
                 throw NeverHappened(what: "a row of \(name)")
@@ -81,9 +82,8 @@ struct TakerBench {
         }
     }
 
-    private func look(
-        _ name: BytePath, isHeld: Bool
-    ) throws -> (HeldFiles.Held?, AttachmentHasher.Hashed, FileFingerprint, FileStatus) {
+    /// A file as the ingestor reads it.
+    func read(_ name: BytePath, isHeld: Bool = true) throws -> IngestedFile {
         let file = try inbox.folder.open(name, O_RDONLY)
         let size = try file.status().size
         guard
@@ -91,7 +91,10 @@ struct TakerBench {
         else { throw NeverHappened(what: "a hash of \(name)") }
         let held = isHeld ? try HeldFiles().hold(file, name, hashed.attachment, in: inbox) : nil
         let status = try file.status()
-        return (held, hashed, FileFingerprint(status), status)
+        return IngestedFile(
+            path: name, fingerprint: FileFingerprint(status), attachment: hashed.attachment,
+            layer: hashed.layer, note: nil, type: "text/plain", mode: status.mode, readAt: .zero,
+            held: held?.path, isHeldOwned: held?.isOwned ?? false)
     }
 
     /// The record of a file that is about to be set aside, written.
