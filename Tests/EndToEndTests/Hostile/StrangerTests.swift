@@ -38,7 +38,7 @@ struct StrangerTests {
                     let stranger = try StrangerSocket(to: pair.port)
                     _ = stranger.send(bytes)
                 }
-                try await connectWithoutCertificate(pair)
+                try await WithoutCertificate.connect(1, to: pair.port, as: pair.pi)
                 var peers: [RawPeer] = []
                 for bytes in Self.frames {
                     let peer = try await RawPeer(at: "\(pair.port.address)")
@@ -77,32 +77,6 @@ struct StrangerTests {
         }
         return count
     }
-
-    private func connectWithoutCertificate(_ pair: AgentPair) async throws {
-        let result = try await pair.pi.start(
-            program: "/usr/bin/python3",
-            ["-c", Self.withoutCertificate, BytePath("\(pair.port.number)")]
-        ).finished()
-        #expect(result.exitCode == 0, "\(result.error)")
-    }
-
-    /// A handshake without a certificate must end in an alert, whatever is sent after it.
-    private static let withoutCertificate: BytePath = """
-        import socket, ssl, sys
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        context.set_alpn_protocols(["chute/1"])
-        plain = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=20)
-        try:
-            stream = context.wrap_socket(plain)
-            stream.sendall(bytes([0, 0, 0, 4, 1, 0xA1, 0, 0]))
-            data = stream.recv(100)
-            sys.exit("got %r" % data if data else 0)
-        except ssl.SSLError as error:
-            sys.exit(0 if "ALERT" in str(error) else str(error))
-        except ConnectionError:
-            pass
-        """
 
     @Test func `who only holds connections open keeps no member out`() async throws {
         var random = SeededGenerator(seed: 72)
