@@ -18,13 +18,14 @@ package struct Steadiness: Sendable {
         }
     }
 
-    /// Does `once` a hundred times after `warmUp` times: agents then hold what they held between.
+    /// Does `once` so often after `warmUp` times: agents then hold what they held between.
     package static func expect(
-        of agents: [AgentProcess], warmUp: Int = 30, once: (Int) async throws -> Void
+        of agents: [AgentProcess], warmUp: Int = 30, repeats: Int = 100,
+        once: (Int) async throws -> Void
     ) async throws {
         for number in 0..<warmUp { try await once(number) }
         let before = try Steadiness(agents)
-        for number in 0..<100 { try await once(warmUp + number) }
+        for number in 0..<repeats { try await once(warmUp + number) }
         try await before.expect()
     }
 

@@ -170,22 +170,20 @@ package enum Socket {
         address.isOfThisLink || NetworkPrefix.ofInterfaces().contains { $0.contains(address) }
     }
 
-    /// The interfaces of this machine that are up and have a link, each with its addresses; loopback
-    /// left out. Calls `getifaddrs`.
+    /// The interfaces of this machine with their addresses, each with whether it is up and whether
+    /// it has a link; loopback left out. Calls `getifaddrs`.
     package static func interfaceStates() -> Set<String> {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return [] }
         defer { freeifaddrs(list) }
         var states: Set<String> = []
         var next = list
-        let needed = UInt32(IFF_UP) | UInt32(IFF_RUNNING)
         while let interface = next?.pointee {
             next = interface.ifa_next
-            guard interface.ifa_flags & needed == needed,
-                interface.ifa_flags & UInt32(IFF_LOOPBACK) == 0
-            else { continue }
+            guard interface.ifa_flags & UInt32(IFF_LOOPBACK) == 0 else { continue }
+            let flags = interface.ifa_flags & (UInt32(IFF_UP) | UInt32(IFF_RUNNING))
             let address = NetworkPrefix.numericBytes(interface.ifa_addr).map(Hexadecimal.text) ?? ""
-            states.insert("\(String(cString: interface.ifa_name)) \(address)")
+            states.insert("\(String(cString: interface.ifa_name)) \(flags) \(address)")
         }
         return states
     }

@@ -13,6 +13,8 @@ struct LongTests {
         case dead
         /// Connections through proxies that cut what is idle for a minute.
         case idle
+        /// A cable that is pulled and put back a hundred times.
+        case cable
 
         /// `CHUTE_LONG` names it.
         static func chosen(_ part: Part) -> [Part] {
@@ -26,6 +28,11 @@ struct LongTests {
 
     private func isConnected(_ home: AgentHome) async throws -> Bool {
         try await home.status().peers.contains(where: \.connected)
+    }
+
+    @Test(arguments: Part.chosen(.cable))
+    func `a cable is pulled and put back a hundred times`(_ part: Part) async throws {
+        try await LANHomes.withCablePulled(warmUp: 30, repeats: 100)
     }
 
     @Test(arguments: Part.chosen(.suspend))
