@@ -30,7 +30,8 @@ protocol AgentAccess: Sendable {
 
     func peers() async throws -> [StatusReport.Peer]
     /// Takes a member out by name or id, or the beginning of an id.
-    func removePeer(_ nameOrID: String) async throws -> RemovalOutcome
+    func removePeer(_ nameOrID: String) async throws -> MemberOutcome
+    func setRole(_ role: InviteCommand.Role, of nameOrID: String) async throws -> MemberOutcome
 
     func status() async throws -> StatusReport
     /// The status again and again, as it changes; ends when the task is cancelled.
@@ -92,14 +93,15 @@ struct LeaveOutcome: Hashable, Sendable {
     var members: Int
 }
 
-enum RemovalOutcome: Hashable, Sendable {
-    case removed(name: String, id: String)
+/// What became of a wish about one member.
+enum MemberOutcome: Hashable, Sendable {
+    case done(name: String, id: String)
     case unknown
     /// Several members have that name; their ids.
     case ambiguous([String])
-    /// Nobody is removed from a shared-key space.
+    /// Whoever holds the key file is a member, and all are alike.
     case sharedKeySpace
-    /// Only owners remove.
+    /// Only owners may.
     case notOwner
 }
 

@@ -151,7 +151,18 @@ extension HomeAgent {
         } ?? []
     }
 
-    func removePeer(_ nameOrID: String) async throws -> RemovalOutcome {
+    func removePeer(_ nameOrID: String) async throws -> MemberOutcome {
+        try await ask(of: nameOrID) { .remove($0) }
+    }
+
+    func setRole(_ role: InviteCommand.Role, of nameOrID: String) async throws -> MemberOutcome {
+        try await ask(of: nameOrID) { .setRole($0, role.granted) }
+    }
+
+    /// Asks the agent for something about one other member, by its name or the beginning of its id.
+    private func ask(
+        of nameOrID: String, _ request: (DeviceID) -> AgentRequest
+    ) async throws -> MemberOutcome {
         let found = try await read { snapshot in
             (
                 try snapshot.hasSharedKey(),
@@ -168,12 +179,11 @@ extension HomeAgent {
         }
         guard let member = matches.first else { return .unknown }
         guard matches.count == 1 else { return .ambiguous(matches.map(\.id.description)) }
-        do { _ = try await ask(.remove(member.id)) } catch let error as RequestError {
+        do { _ = try await ask(request(member.id)) } catch let error as RequestError {
             if error.code == ChuteError.Code.notAllowed.description { return .notOwner }
             throw CommandError(.failed, error.message)
         }
-        return .removed(
-            name: member.profile?.name ?? member.id.short, id: member.id.description)
+        return .done(name: member.profile?.name ?? member.id.short, id: member.id.description)
     }
 }
 

@@ -41,6 +41,7 @@ enum CommandTable {
         "delete": ["peers remove", "retract"], "install": ["service install"],
         "uninstall": ["service remove"], "configure": ["config"], "settings": ["config show"],
         "peers rm": ["peers remove"], "peers delete": ["peers remove"],
+        "peers promote": ["peers role"], "promote": ["peers role"], "role": ["peers role"],
         "peers kick": ["peers remove"], "peers list": ["peers"], "peers ls": ["peers"],
         "peers show": ["peers"], "peers add": ["invite"],
         "service uninstall": ["service remove"], "service rm": ["service remove"],

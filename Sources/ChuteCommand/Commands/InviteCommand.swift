@@ -46,13 +46,9 @@ struct InviteCommand: Command {
         guard let expires = TimeSpan.parse(span), expires > .zero else {
             throw CommandError.usage("--expires is \"\(span)\", expected \"15 min\" or \"2 days\"")
         }
-        let word = try arguments.text("--role") ?? "member"
-        guard let role = Role(rawValue: word) else {
-            throw CommandError.usage("--role is \"\(word)\", expected owner, member or sender")
-        }
         self.uses = uses
         self.expires = expires
-        self.role = role
+        role = try Role(word: try arguments.text("--role") ?? "member", of: "--role")
         form = arguments.has("--json") ? .json : arguments.has("--print") ? .ticket : .screen
     }
 
@@ -87,5 +83,15 @@ struct InviteCommand: Command {
         }
         try context.show("the ticket is no longer good: run `chute invite` for another\n")
         return .success
+    }
+}
+
+extension InviteCommand.Role {
+    /// What a user calls a role; throws what is expected. `name` is what it was given for.
+    init(word: String, of name: String) throws {
+        guard let role = Self(rawValue: word) else {
+            throw CommandError.usage("\(name) is \"\(word)\", expected owner, member or sender")
+        }
+        self = role
     }
 }

@@ -1,16 +1,16 @@
 import ChuteSystem
 
 /// By what the members of a space recognise each other where everybody listens.
-public struct Discovery: Hashable, Sendable {
+struct Discovery: Hashable, Sendable {
     /// 32 bytes that members have and nobody else.
     let key: [UInt8]
     /// Whether everybody who has the key is a member, so that there may be some that this device
     /// has not heard of yet.
     let isOpen: Bool
     /// This device.
-    public let device: DeviceID
+    let device: DeviceID
     /// The other members that this device talks to.
-    public let members: Set<DeviceID>
+    let members: Set<DeviceID>
 }
 
 /// Another device that a transport found.

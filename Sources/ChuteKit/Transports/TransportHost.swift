@@ -43,7 +43,7 @@ public struct TransportHost: Sendable {
 
     /// By what members recognise each other, now and after each change; `nil` while this device
     /// shares with nobody.
-    public func discoveries() -> AsyncStream<Discovery?> { makeDiscoveries() }
+    func discoveries() -> AsyncStream<Discovery?> { makeDiscoveries() }
 
     /// Whether a connected device reaches this one at an address, `HOST:PORT`, which it dials for
     /// that; `nil` where nobody is connected who could say so. Takes up to 15 s. Each device dials

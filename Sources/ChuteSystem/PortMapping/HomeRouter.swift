@@ -19,6 +19,10 @@ package actor HomeRouter {
     /// How many outer ports are tried where others have them.
     private static let attempts: UInt16 = 8
 
+    /// The one of this process: what is asked of a router comes in the order in which it was asked,
+    /// also by a transport that takes the place of another.
+    package static let shared = HomeRouter()
+
     package init() {}
 
     /// Has the gateway pass on a TCP port, by the outer port `external` where it can be had. Asked

@@ -125,7 +125,9 @@ final class WebSocketConnection {
 
     /// A header of the request; those of one name are joined by commas. Calls `lws_hdr_copy`.
     private func header(_ socket: OpaquePointer, _ token: lws_token_indexes) -> String? {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
+        let length = Int(lws_hdr_total_length(socket, token))
+        guard length > 0 else { return nil }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: length + 1) { buffer in
             let count = lws_hdr_copy(socket, buffer.baseAddress, Int32(buffer.count), token)
             guard count > 0 else { return nil }
             return String(

@@ -55,6 +55,9 @@ extension Agent {
             case .remove(let device):
                 try await chute.remove(device)
                 return [:]
+            case .setRole(let device, let role):
+                try await chute.setRole(role, of: device)
+                return [:]
             case .redeliver(let target): return try await redeliver(target)
             case .retract(let target): return try await retract(target)
             }

@@ -10,6 +10,7 @@ package enum AgentRequest: Hashable, Sendable {
     /// `isForced`: also as the only owner of a space with others.
     case leave(isForced: Bool = false)
     case remove(DeviceID)
+    case setRole(DeviceID, Role)
     case redeliver(BytePath)
     case retract(BytePath)
 
@@ -28,6 +29,11 @@ package enum AgentRequest: Hashable, Sendable {
             ["ask": .string("leave"), "force": .bool(isForced)]
         case .remove(let device):
             ["ask": .string("remove"), "device": .bytes(device.digest.bytes)]
+        case .setRole(let device, let role):
+            [
+                "ask": .string("role"), "device": .bytes(device.digest.bytes),
+                "role": .string(role.rawValue),
+            ]
         case .redeliver(let target):
             ["ask": .string("redeliver"), "target": .bytes(target.bytes)]
         case .retract(let target): ["ask": .string("retract"), "target": .bytes(target.bytes)]
@@ -56,6 +62,11 @@ package enum AgentRequest: Hashable, Sendable {
                 let device = fields["device"]?.bytes.flatMap({ Digest(bytes: $0) })
             else { return nil }
             self = .remove(DeviceID(device))
+        case "role":
+            guard let device = fields["device"]?.bytes.flatMap({ Digest(bytes: $0) }),
+                let role = fields["role"]?.string.flatMap(Role.init(rawValue:))
+            else { return nil }
+            self = .setRole(DeviceID(device), role)
         case "redeliver":
             guard let target else { return nil }
             self = .redeliver(target)

@@ -1,4 +1,5 @@
 import ChuteSystem
+import TestSupport
 import Testing
 
 struct ForwardedForTests {
@@ -38,5 +39,20 @@ struct ForwardedForTests {
         header: String?, source expected: String
     ) throws {
         #expect(try source("127.0.0.1:5", header) == expected)
+    }
+
+    // Who hides behind its own invention would count as the proxy, with everybody else.
+    @Test func `a long invention does not hide what the proxy says`() async throws {
+        let service = WebSocketService(environment: ProcessEnvironment([:]))
+        let proxy = try #require(NetworkPrefix("127.0.0.1"))
+        let listener = try await WebSocketListener(in: service, trustedProxies: [proxy])
+        let client = try await ByteEnd(to: listener.address)
+        let invention = String(repeating: "6.6.6.6, ", count: 600)
+        try await client.write(
+            "GET /chute HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                + "X-Forwarded-For: \(invention)1.2.3.4\r\n"
+                + "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+                + "Sec-WebSocket-Version: 13\r\n\r\n")
+        #expect(try await listener.next().source == "1.2.3.4")
     }
 }

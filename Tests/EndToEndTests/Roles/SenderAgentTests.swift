@@ -131,9 +131,37 @@ struct SenderAgentTests {
                 let removed = try await home.chute("peers", "remove", "olga-desk")
                 #expect(removed.exitCode == 1)
                 #expect(removed.error.contains("only an owner of the space removes members"))
+                let changed = try await home.chute("peers", "role", "olga-desk", "member")
+                #expect(changed.exitCode == 1)
+                #expect(changed.error.contains("only an owner of the space changes roles"))
             }
             #expect(
                 Set(try await room.olga.status().peers.map(\.role)) == ["member", "sender"])
+        }
+    }
+
+    @Test func `an owner gives members other roles`() async throws {
+        try await withNewsroom { room in
+            func give(_ home: AgentHome, _ role: BytePath) async throws {
+                let given = try await room.olga.chute("peers", "role", BytePath(home.name), role)
+                #expect(given.exitCode == 0, "\(given.error)")
+                #expect(given.output.contains("has the role \(role) now"), "\(given.output)")
+            }
+            try await give(room.bruno, "owner")
+            try await eventually("bruno may invite") {
+                try await room.bruno.chute("invite", "--print").exitCode == 0
+            }
+            try await give(room.sam, "member")
+            try await eventually("sam hears of bruno") {
+                try await room.sam.status().peers.contains { $0.name == "bruno-laptop" }
+            }
+            try await give(room.bruno, "sender")
+            try await eventually("bruno may not invite any more") {
+                try await room.bruno.chute("invite", "--print").exitCode == 1
+            }
+            let wrong = try await room.olga.chute("peers", "role", "sam-camera", "boss")
+            #expect(wrong.exitCode == 64)
+            #expect(wrong.error.contains("expected owner, member or sender"))
         }
     }
 }

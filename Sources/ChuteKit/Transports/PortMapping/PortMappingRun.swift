@@ -18,7 +18,7 @@ struct PortMappingRun: Sendable {
     private let host: TransportHost
     private let place: ListeningPlace
     private let changed: @Sendable (Standing) -> Void
-    private let router = HomeRouter()
+    private let router = HomeRouter.shared
     private let arrivals = Mailbox<Arrival>()
     private let hasEnded = Flag()
     private let start = ContinuousClock.now
