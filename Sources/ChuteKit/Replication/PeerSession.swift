@@ -100,8 +100,9 @@ actor PeerSession {
     let dialBacks = Mailbox<DialBack>()
     var openDialBacks = 0
     /// By how many milliseconds the peer's clock was ahead of this device's when it last said.
-    private(set) var clockLead: Int64?
-    private var ending: GoodbyeReason?
+    var clockLead: Int64?
+    /// Why this end ends, once it does.
+    var ending: GoodbyeReason?
 
     init(
         _ stream: consuming ConnectedStream, side: Side, context: SessionContext
@@ -121,46 +122,6 @@ actor PeerSession {
                 descriptor: stream.descriptor),
             readiness: readiness)
         blobs = BlobServer(roots: context.roots, buffers: context.fetcher.buffers)
-    }
-
-    func reason(_ payload: UnsafeRawBufferPointer) throws -> GoodbyeReason {
-        GoodbyeReason(try CBOR.decode(payload)[0]?.textValue ?? "unknown")
-    }
-
-    func goodbye(_ reason: GoodbyeReason) throws {
-        try channel.send(.goodbye, .map([0: .text(reason.description)]))
-    }
-
-    /// Exchanges the hellos. What the peer says of itself decides whether this connection stays.
-    func exchangeHellos() async throws -> Hello {
-        guard let peer else { throw WireError.unexpected("a hello before the proof") }
-        // One transaction: a cursor is about what was wanted when it was written.
-        let (cursor, counter, wanted, restarts) = try await context.store.write { transaction in
-            (
-                try transaction.cursor(from: peer), try transaction.highestCounter(of: peer),
-                transaction.state.subscription, transaction.state.streamRestarts
-            )
-        }
-        (ownSubscription, streamRestarts) = (wanted, restarts)
-        let own = Hello(
-            instance: context.instance, cursor: cursor, counter: counter,
-            clock: StoreWriter.milliseconds(), metadata: context.local.encodedMetadata,
-            subscription: try wanted.encoded())
-        try channel.send(.hello, own.cbor)
-        guard case .known(let type, let payload) = try await channel.next() else {
-            throw WireError.unexpected("no hello")
-        }
-        if type == .goodbye { throw try SessionEnd.refused(reason(payload)) }
-        guard type == .hello else { throw WireError.unexpected("a frame before hello") }
-        let hello = try Hello(cbor: CBOR.decode(payload))
-        noteClock(hello.clock)
-        return hello
-    }
-
-    /// Compares the peer's clock with this device's; what took the message its way counts little.
-    func noteClock(_ milliseconds: UInt64?) {
-        guard let milliseconds else { return }
-        clockLead = Int64(clamping: milliseconds) - Int64(clamping: StoreWriter.milliseconds())
     }
 
     /// Replicates and serves until either end says goodbye, or the connection is lost. Cancelled,
@@ -243,101 +204,11 @@ actor PeerSession {
         return now
     }
 
-    /// The goodbye of a peer that hung up, where what was sent to it met that before the reader
-    /// came to it.
-    private func lastWord(before error: any Error) -> SessionEnd? {
-        guard error is OpenSSLError else { return nil }
-        do {
-            while let frame = try channel.nextAtHand() {
-                guard case .known(.goodbye, let payload) = frame else { continue }
-                return .refused(try reason(payload))
-            }
-        } catch {
-            context.diagnostics.debug("\(address): no last word: \(error)")
-        }
-        return nil
-    }
-
-    /// Whether any byte of the peer comes within `limit`, asked for by a ping.
-    func isAlive(within limit: Duration) async -> Bool {
-        let before = channel.lastReceived
-        do {
-            try send(.ping, .map([:]))
-            let sent = channel.bytesSent
-            let step = limit / 20
-            for _ in 0..<20 {
-                if channel.lastReceived > before { return true }
-                // What waited is taken: the ping is behind it, on its way.
-                if channel.hasUnsent, channel.bytesSent > sent { return true }
-                try await Task.pause(for: step)
-            }
-        } catch { return false }
-        return channel.lastReceived > before
-    }
-
-    /// After joining: takes in the inviter's changes until this device is a member by them.
-    func receiveFacts() async throws {
-        let hello = try await exchangeHellos()
-        try await withTimeout(.seconds(30)) {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    do {
-                        try await self.run(hello: hello)
-                    } catch let end as SessionEnd where end.reason == .duplicateConnection {
-                        // A dial of this device as a member came first: the facts come by that.
-                        try await Task.pause(for: .seconds(30))
-                    }
-                }
-                group.addTask {
-                    for await _ in self.context.store.updates(of: .members) {
-                        let membership = await self.context.store.membership
-                        if membership.isMember(self.context.store.device) { return }
-                    }
-                }
-                defer { group.cancelAll() }
-                try await group.next()
-            }
-        }
-        guard await context.store.membership.isMember(context.store.device) else {
-            throw ChuteError(.refused, "the inviter let this device in, but said nothing of it")
-        }
-    }
-
     /// Puts a control frame in front of waiting data.
     func send(_ type: FrameType, _ payload: CBOR) throws {
         try channel.send(type, payload)
         if channel.hasUnsent { wakeups.post(()) }
     }
-
-    /// Says goodbye and ends the session. To whom has not proved itself, nothing is said.
-    func end(_ reason: GoodbyeReason) {
-        guard ending == nil else { return }
-        ending = reason
-        if peer != nil {
-            do { try goodbye(reason) } catch {
-                context.diagnostics.debug("\(address): no goodbye: \(error)")
-            }
-        }
-        channel.close()
-        wakeups.close()
-    }
-
-    /// Says goodbye to a peer that may be in the middle of sending, and ends once it has heard it,
-    /// or after `limit`: what is closed with unread bytes takes back the last word.
-    func refuse(_ reason: GoodbyeReason, within limit: Duration = .seconds(10)) async {
-        guard ending == nil else { return }
-        do {
-            try goodbye(reason)
-            try await withTimeout(limit) { try await self.discardAll() }
-        } catch {
-            context.diagnostics.debug("\(address): \(reason): \(error)")
-        }
-        ending = reason
-        channel.close()
-        wakeups.close()
-    }
-
-    private func discardAll() async throws { while try await channel.next() != nil {} }
 
     nonisolated func enqueue(_ body: @escaping @Sendable (isolated PeerSession) -> Void) {
         executor.async { self.assumeIsolated(body) }
@@ -347,17 +218,6 @@ actor PeerSession {
         for await _ in context.store.updates(of: [.changes, .locations]) {
             hasNewChanges = true
             wakeups.post(())
-        }
-    }
-
-    /// Any byte is a sign of life; without one for 90 s the peer is gone.
-    private func keepAlive() async throws {
-        while true {
-            try await Task.pause(for: .seconds(30), tolerance: .seconds(10))
-            guard ContinuousClock.now - channel.lastReceived < .seconds(90) else {
-                throw ChuteError(.unreachable, "\(address) fell silent", isTransient: true)
-            }
-            try send(.ping, .map([1: .unsigned(StoreWriter.milliseconds())]))
         }
     }
 }

@@ -42,3 +42,8 @@ package enum InboxSighting: Hashable, Sendable {
         }
     }
 }
+
+extension InboxSighting.Kind {
+    /// Nothing happened to the file: it was merely there.
+    var isLook: Bool { if case .scanned = self { true } else { false } }
+}

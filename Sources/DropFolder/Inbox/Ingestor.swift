@@ -257,20 +257,3 @@ actor Ingestor {
         alarm.set(after: .seconds(1))
     }
 }
-
-extension InboxSighting.Kind {
-    /// Nothing happened to the file: it was merely there.
-    var isLook: Bool { if case .scanned = self { true } else { false } }
-}
-
-extension StructureVerdict {
-    init(_ structure: FileStructure) {
-        switch structure {
-        case .complete: self = .complete
-        case .cut: self = .cut
-        case .zeroHead: self = .zeroHead
-        case .empty: self = .empty
-        case .unknown: self = .unknown
-        }
-    }
-}

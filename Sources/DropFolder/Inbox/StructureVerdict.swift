@@ -20,3 +20,15 @@ package enum StructureVerdict: Hashable, Sendable {
         }
     }
 }
+
+extension StructureVerdict {
+    init(_ structure: FileStructure) {
+        switch structure {
+        case .complete: self = .complete
+        case .cut: self = .cut
+        case .zeroHead: self = .zeroHead
+        case .empty: self = .empty
+        case .unknown: self = .unknown
+        }
+    }
+}

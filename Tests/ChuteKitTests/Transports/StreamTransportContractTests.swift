@@ -89,6 +89,28 @@ struct StreamTransportContractTests {
     }
 
     @Test(arguments: all)
+    func `exchanged amid handshakes it is connected once in the end`(
+        _ sample: Sample
+    ) async throws {
+        try await withPair(sample) { a, b, address in
+            var random = SeededGenerator(seed: 2)
+            for _ in 0..<20 {
+                try await b.chute.use(.offline)
+                try await b.chute.use(.init(transports: [sample.dialling(address)]))
+                // Before, amid, or after the handshake that this began.
+                try await Task.sleep(for: .microseconds(Int.random(in: 0...8000, using: &random)))
+            }
+            let bytes = random.bytes(50_000)
+            let document = try await a.share(bytes, as: "photo")
+            try await b.awaitDocument(document)
+            try await eventually("one connection at both ends") {
+                let counts = [await a.chute.sessionCount, await b.chute.sessionCount]
+                return counts == [1, 1]
+            }
+        }
+    }
+
+    @Test(arguments: all)
     func `it dials what it announces, and nothing that belongs to another`(
         _ sample: Sample
     ) async throws {
