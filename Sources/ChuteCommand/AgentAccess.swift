@@ -91,6 +91,8 @@ struct LeaveOutcome: Hashable, Sendable {
     /// `nil` where this device was in no space.
     var space: String?
     var members: Int
+    /// What the others call this device.
+    var name: String
 }
 
 /// What became of a wish about one member.

@@ -139,7 +139,8 @@ extension HomeAgent {
             let answer = try await ask(.leave(isForced: isForced))
             return LeaveOutcome(
                 space: answer["space"]?.string,
-                members: Int(clamping: answer["members"]?.integer ?? 0))
+                members: Int(clamping: answer["members"]?.integer ?? 0),
+                name: answer["name"]?.string ?? "")
         } catch let error as RequestError { throw CommandError(.failed, error.message) }
     }
 

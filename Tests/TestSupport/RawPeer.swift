@@ -124,10 +124,17 @@ package actor RawPeer {
         }
     }
 
-    /// Reads until the other end hangs up.
-    package func isEnded() async throws -> Bool {
-        while try await readMore() {}
-        return true
+    /// Reads until the other end hangs up; throws where it does not.
+    package func awaitEnd(within limit: Duration = .seconds(40)) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { while try await self.readMore() {} }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                throw NeverHappened(what: "the other end hangs up")
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
     }
 
     private func readMore() async throws -> Bool {

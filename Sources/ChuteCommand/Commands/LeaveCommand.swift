@@ -21,7 +21,7 @@ struct LeaveCommand: Command {
     init(_ arguments: ParsedArguments) { isForced = arguments.has("--force") }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        let name = try context.requiredConfiguration().deviceName
+        try context.checkIsSetUp()
         let outcome = try await context.agent.leave(isForced: isForced)
         guard outcome.space != nil else {
             try context.say("this device is in no space: nothing to leave")
@@ -31,8 +31,8 @@ struct LeaveCommand: Command {
         if outcome.members > 0 {
             // Only an owner's word takes a member out, and this device has left.
             try context.say(
-                "the others list this device until an owner there takes it out by chute "
-                    + " peers remove \(Hints.word(BytePath(name)))")
+                "the others list this device until an owner there takes it out by "
+                    + "chute peers remove \(Hints.word(BytePath(outcome.name)))")
         }
         return .success
     }

@@ -70,8 +70,9 @@ extension Fetcher {
         }
     }
 
-    nonisolated func peer(_ session: PeerSession, has holding: Holding) {
-        enqueue { fetcher in
+    /// Returns once that is taken in: who says more than the fetcher can take in is not read on.
+    nonisolated func peer(_ session: PeerSession, has holding: Holding) async {
+        await perform { fetcher in
             guard let peer = fetcher.peer(of: session) else { return }
             fetcher.relayOpen[holding.attachment] = nil
             fetcher.carryOut(fetcher.planner.has(holding, at: peer))

@@ -266,6 +266,16 @@ actor Fetcher {
         if ended == nil { outcomes.post(outcome) } else { ended?.append(outcome) }
     }
 
+    /// Does what a session reports, and lets it wait.
+    nonisolated func perform(_ body: @escaping @Sendable (isolated Fetcher) -> Void) async {
+        await withCheckedContinuation { continuation in
+            enqueue { fetcher in
+                body(fetcher)
+                continuation.resume()
+            }
+        }
+    }
+
     /// Does what a session reports, without letting it wait.
     nonisolated func enqueue(_ body: @escaping @Sendable (isolated Fetcher) -> Void) {
         executor.async {

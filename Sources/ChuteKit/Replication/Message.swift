@@ -200,7 +200,8 @@ struct Holding: Hashable, Sendable {
     init(cbor: CBOR) throws(WireError) {
         guard let fields = cbor.arrayValue, fields.count == 3,
             let attachment = AttachmentID(fields[0], fields[1]),
-            let pieces = fields[2].bytesValue
+            let pieces = fields[2].bytesValue,
+            pieces.count <= (PieceTree.pieceCount(length: attachment.byteCount) + 7) / 8
         else { throw .malformed("a have") }
         self.init(attachment: attachment, pieces: pieces)
     }

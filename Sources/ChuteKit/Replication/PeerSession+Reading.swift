@@ -42,7 +42,7 @@ extension PeerSession {
             for item in body.arrayValue ?? [] {
                 let holding = try Holding(cbor: item)
                 askedRelays[holding.attachment] = nil
-                context.fetcher.peer(self, has: holding)
+                await context.fetcher.peer(self, has: holding)
             }
         case .absent: receiveAbsent(body)
         case .relay: try receiveWishes(RelayWish.list(cbor: body))

@@ -6,6 +6,8 @@ extension PeerSession {
     private static let pagesInFlight = 4
     private static let silentRowLimit: UInt64 = 1024
     private static let interestLimit = 65_536
+    /// How much longer than a look for what the peer asked for the pause after it is.
+    private static let pausePerLook = 4
     private static let servingLimit = 4096
     /// So many requests, for so many bytes, are looked up together.
     private static let lookUpLimit = 64
@@ -16,6 +18,9 @@ extension PeerSession {
             try await channel.drain()
             if hasNewChanges, unacknowledged < Self.pagesInFlight {
                 try await sendChanges()
+            } else if owesInterestLook, ContinuousClock.now >= nextInterestLook {
+                owesInterestLook = false
+                if let view = currentView() { try await tellInterested(view.scope) }
             } else if servingHead < serving.count {
                 // Taken before anything is awaited: a `cancel` may empty the queue meanwhile.
                 let request = serving[servingHead]
@@ -187,13 +192,22 @@ extension PeerSession {
     }
 
     /// Tells the peer of what it asked for in vain and what is here by now.
+    ///
+    /// A peer may have asked for very much that nobody has, and each commit leads here: looking
+    /// takes no more than a part of the time of those who read the store.
     private func tellInterested(_ scope: PeerView.Scope) async throws {
         guard !interests.isEmpty else { return }
-        let wanted = interests
+        let (wanted, start) = (interests, ContinuousClock.now)
+        guard start >= nextInterestLook else {
+            owesInterestLook = true
+            return interestAlarm.set(after: nextInterestLook - start)
+        }
         let (served, here) = try await context.reader.read { snapshot in
             let served = try wanted.filter { try snapshot.isServed($0, in: scope) }
             return (served, try served.filter { try !snapshot.locations(of: $0).isEmpty })
         }
+        let end = ContinuousClock.now
+        nextInterestLook = end + (end - start) * Self.pausePerLook
         var holdings = here.map { Holding(attachment: $0) }
         interests.subtract(here)
         for attachment in served.subtracting(here) {

@@ -55,7 +55,7 @@ actor PeerSession {
     /// from then on, it says itself.
     var pinned: DeviceID?
 
-    var wakeups = Mailbox<Void>()
+    let wakeups: Mailbox<Void>
     var sentThrough: UInt64 = 0
     /// The last number that the peer was told to have come to.
     var toldThrough: UInt64 = 0
@@ -76,7 +76,12 @@ actor PeerSession {
     var blobs: BlobServer
     /// What was looked up for requests that are about to be served.
     var holdings: [AttachmentID: LocalHolding] = [:]
+    /// What the peer asked for in vain and hears of once it is here.
     var interests: Set<AttachmentID> = []
+    /// They are not looked for again before then, however much is committed meanwhile.
+    var nextInterestLook = ContinuousClock.now
+    var owesInterestLook = false
+    let interestAlarm: Alarm
     var assemblies: [UInt32: Assembly] = [:]
     /// Whole pieces that the fetcher does not have yet.
     var arrived: [Assembly] = []
@@ -108,6 +113,9 @@ actor PeerSession {
         _ stream: consuming ConnectedStream, side: Side, context: SessionContext
     ) throws {
         executor = QueueExecutor(label: "chute.session")
+        let wakeups = Mailbox<Void>()
+        self.wakeups = wakeups
+        interestAlarm = Alarm { wakeups.post(()) }
         self.context = context
         self.side = side
         address = stream.address

@@ -19,8 +19,13 @@ extension Replicator {
             announced[name] = nil
             book.find([], by: name)
             old.stop.open()
+            leaving.append(old)
         }
-        for old in ending { await old.ended.wait() }
+        // Also those that another call ends: their ports are taken until then.
+        for old in leaving { await old.ended.wait() }
+        leaving.removeAll(where: \.hasEnded)
+        // Meanwhile all may have been stopped, or exchanged once more.
+        guard isReplicating, network == self.network else { return }
         startTransports()
         for (number, presence) in present {
             let isOff = ending.contains { $0.transport.name == presence.connection.transport }

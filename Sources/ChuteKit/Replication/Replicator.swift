@@ -44,6 +44,8 @@ actor Replicator {
     }
 
     let arrivals = Mailbox<Arrival>()
+    /// Those that were told to end and have not yet.
+    var leaving: [RunningTransport] = []
     /// Fired with `.members` when a transport's state or addresses change.
     let transportChanges = ChangeSignal()
     /// Fired with `.members` when those who pause before they dial shall try at once.
@@ -113,8 +115,13 @@ actor Replicator {
     /// When all tasks are gone: the next run finds nothing of this one but what was asked to be
     /// dialled.
     private func forget() {
-        for case .report(_, .accepted(let raw, _, _)) in arrivals.drain() {
-            _ = FileDescriptor(owning: raw)  // closes it
+        for arrival in arrivals.drain() {
+            switch arrival {
+            case .report(_, .accepted(let raw, _, _)):
+                _ = FileDescriptor(owning: raw)  // closes it
+            case .start(let transport): transport.ended.open()  // it never ran
+            case .dial, .report, .patienceEnded: break
+            }
         }
         isReplicating = false
         for each in running.values { each.ended.open() }

@@ -32,11 +32,16 @@ extension SocketAddress {
         let bytes = numericBytes
         switch bytes.count {
         case 4: return bytes[0] == 127 || (bytes[0], bytes[1]) == (169, 254)
-        case 16:
-            let isLoopback = bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
-            return isLoopback || (bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80)
+        case 16: return isLoopback || (bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80)
         default: return false
         }
+    }
+
+    /// Whether it is this host by itself, in numbers (RFC 1122, 4291).
+    package var isLoopback: Bool {
+        let bytes = numericBytes
+        return bytes.count == 4
+            ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
     /// Whether both hosts are the same number, whatever their zones.

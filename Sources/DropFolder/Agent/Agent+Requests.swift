@@ -140,6 +140,7 @@ extension Agent {
             return [
                 "space": .optional((left.space?.description).map { .string($0) }),
                 "members": .integer(Int64(left.otherCount)),
+                "name": .string(configuration.deviceName),
             ]
         } catch let error as ChuteError where error.code == .onlyOwner {
             throw ChuteError(

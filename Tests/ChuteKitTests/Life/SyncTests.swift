@@ -57,6 +57,31 @@ struct SyncTests {
         }
     }
 
+    @Test func `transports that are exchanged while it stops and starts are the last ones`()
+        async throws
+    {
+        try await withEngine { chute, _ in
+            func transport(_ path: String) -> WebSocketTransport {
+                WebSocketTransport(listen: "127.0.0.1:0", path: path)
+            }
+            for round in 0..<20 {
+                try await chute.startSync()
+                async let first: Void = chute.use(.init(transports: [transport("/a\(round)")]))
+                async let second: Void = chute.use(.init(transports: [transport("/b\(round)")]))
+                async let stopped: Void = chute.stopSync()
+                _ = try await (first, second, stopped)
+            }
+            try await chute.use(.init(transports: [transport("/last")]))
+            try await chute.startSync()
+            try await eventually("the last one runs") {
+                guard case .running(let address?)? = await chute.transportStates["websocket"]
+                else { return false }
+                return address.hasSuffix("/last")
+            }
+            #expect(await chute.transportStates.count == 1)
+        }
+    }
+
     @Test func `a port in use is no reason for a start to wait`() async throws {
         let taken = try Socket.listen(at: SocketAddress(host: "127.0.0.1", port: 0))
         let address = taken.address.description

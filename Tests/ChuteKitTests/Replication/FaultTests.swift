@@ -172,7 +172,7 @@ struct FaultTests {
             let a = try await TestEngine(folder.appending("a"), identity: identity)
             let peer = try await RawPeer(at: try await a.address())
             try await peer.write([0, 1, 0, 0, FrameType.changes.rawValue])
-            #expect(try await peer.isEnded())
+            try await peer.awaitEnd()
             await a.stop()
         }
     }

@@ -152,7 +152,7 @@ struct SenderTests {
             try await again.send(.prove, .map([0: .unsigned(0)]))
             let goodbye = try CBOR.decode(try await again.next(.goodbye))
             #expect(goodbye[0]?.textValue == "owners-only")
-            #expect(try await again.isEnded())
+            try await again.awaitEnd()
             // Other senders do not even know that it is one.
             let third = try await RawPeer(at: space.other.address(), key: sender.key)
             try await third.send(.prove, .map([0: .unsigned(0)]))

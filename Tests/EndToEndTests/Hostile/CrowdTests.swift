@@ -52,9 +52,9 @@ struct CrowdTests {
                 try await member.enter(key: key)
                 let stranger = try await RawPeer(at: address)
                 try await stranger.send(.prove, .map([:]))
-                _ = try await stranger.isEnded()
+                try await stranger.awaitEnd()
                 try await member.send(.goodbye, .map([0: .text("stopping")]))
-                _ = try await member.isEnded()
+                try await member.awaitEnd()
             }
             for _ in 0..<50 { try await visit() }
             let memory = try agent.peakMemory()

@@ -115,7 +115,7 @@ struct RefusalTests {
         let peer = try await RawPeer(at: "\(port.address)", key: key)
         try await peer.enter(secret: secret)
         try await peer.send(.goodbye, .map([0: .text("stopping")]))
-        _ = try await peer.isEnded()
+        try await peer.awaitEnd()
     }
 
     private func remove(_ key: DeviceKey, from owner: AgentHome) async throws {

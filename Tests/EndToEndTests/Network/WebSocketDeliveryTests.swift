@@ -31,15 +31,16 @@ struct WebSocketDeliveryTests {
         _ kind: ReverseProxy.Kind
     ) async throws {
         var random = SeededGenerator(seed: 2)
-        let film = random.bytes(60 << 20)
+        let film = random.bytes(24 << 20)
         try await WebSocketPair.with(through: kind) { pi, laptop, proxy in
+            try laptop.edit("# upload = \"0 B/s\"", "upload = \"6 MB/s\"")
             try await withAgents(laptop, pi) { _ in
                 try laptop.drop(film, as: "film.bin")
                 try await eventually(within: .seconds(60), "some of it has come") {
-                    try await pi.status().transfers.contains { $0.done > 4 << 20 }
-                        || FolderTree.paths(below: pi.outbox).count == 1
+                    try await pi.status().transfers.contains { $0.done > 2 << 20 }
                 }
                 try await proxy.stop()
+                #expect(try FolderTree(of: pi.outbox).files.isEmpty)
                 try await proxy.start()
                 try await pi.awaitOutbox(
                     FolderTree(files: ["laptop/film.bin": .init(film)]), within: .seconds(90))

@@ -80,6 +80,8 @@ struct PortMappingRun: Sendable {
         }
         alarm.cancel()
         hasEnded.isSet.withLock { $0 = true }
+        // What came between the last look and this.
+        for case .event(.answered(_, .success(let late))) in arrivals.drain() { remove(late) }
         if let mapping = plan.mapping { await removeAtEnd(mapping) }
     }
 

@@ -54,6 +54,11 @@ public struct WebSocketTransport: StreamTransport {
         guard WebSocketURL("ws://localhost\(path)")?.path == path, !path.contains("?") else {
             throw ChuteError(.invalid, "\(path) is not the path of a URL, such as /chute")
         }
+        // Servers and proxies take such a path for another one.
+        let parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        guard !path.contains("%"), !parts.dropLast().contains(""), !parts.contains("."),
+            !parts.contains("..")
+        else { throw ChuteError(.invalid, "\(path) has %, //, . or .. in it: take a plain path") }
         for text in connect + (announced ?? []) {
             let url = try url(text)
             if isLocalOnly { try url.address.checkIsLocal() }
