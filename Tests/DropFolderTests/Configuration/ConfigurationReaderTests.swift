@@ -233,6 +233,24 @@ struct ConfigurationReaderTests {
         #expect(again.tcp == configuration.tcp)
     }
 
+    @Test(arguments: ["", " \n\t\n", "# nothing but words\n"])
+    func `an empty file counted as right`(_ text: String) {
+        #expect(
+            problems(text) == [
+                "/etc/chute/chute.toml:1:1: chute.toml is empty, expected what `chute init` writes "
+                    + "where there is no such file"
+            ])
+        #expect(problems("[device]\n").isEmpty)
+    }
+
+    @Test func `that there is no shared key can be said in words`() throws {
+        let without = try read("[device]\nname = \"pi\"\n")
+        #expect(without.device.sharedKey == nil && !without.device.isPairedOnPurpose)
+        let onPurpose = try read("[device]\nname = \"pi\"\nshared_key = \"\"\n")
+        #expect(onPurpose.device.sharedKey == nil && onPurpose.device.isPairedOnPurpose)
+        #expect(try read(ConfigurationWriter.effective(onPurpose)).device == onPurpose.device)
+    }
+
     @Test func `one peer has one block`() throws {
         let id = try #require(DeviceID(String(repeating: "A", count: 52)))
         let block = "[[peer]]\nid = \"\(id)\"\n"
