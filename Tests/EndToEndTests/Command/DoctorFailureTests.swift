@@ -194,6 +194,30 @@ struct DoctorFailureTests {
         }
     }
 
+    @Test(.multicastDNS) func `multicast without a network fails, and so does what needs it`()
+        async throws
+    {
+        try await MDNSHost.with(1) { hosts in
+            try await LANHomes.with(hosts) { lan in
+                try await lan.running { _ in
+                    try NetworkNamespaces.ip("link", "set", "eth0", "down", on: hosts[0].network)
+                    let output = try await awaitFailure(
+                        lan.homes[0], "multicast", "no network interface", remedy: "ticket")
+                    #expect(output.contains("note  multicast IPv6"))
+                    try await awaitFailure(lan.homes[0], "lan", "waits", remedy: "ask again")
+                }
+            }
+        }
+    }
+
+    @Test func `a list was not to be had from a running agent without its file`() async throws {
+        try await withAgent { home in
+            try Folder(at: home.path).remove("chute.toml")
+            let list = try await home.chute("list")
+            #expect(list.exitCode == 0, "\(list.error)")
+        }
+    }
+
     @Test func `a remedy in JSON named a command of another home`() async throws {
         try await withAgentFolder { folder in
             let home = try AgentHome("laptop", in: folder)
