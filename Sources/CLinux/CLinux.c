@@ -334,8 +334,8 @@ int chute_reap(pid_t child, int *status, int64_t *microseconds) {
     return 0;
 }
 
-int chute_datagram_socket(void) {
-    return socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+int chute_datagram_socket(int family) {
+    return socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
 int chute_network_monitor(void) {

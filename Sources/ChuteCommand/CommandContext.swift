@@ -62,8 +62,12 @@ struct CommandContext: Sendable {
         }
     }
 
-    /// For commands that ask the agent, which may go by what the file said before it was wrong.
-    func checkIsSetUp() throws { if try !isSetUp { throw notSetUp } }
+    /// For commands that ask the agent, which may go by what the file said before it was wrong, or
+    /// gone.
+    func checkIsSetUp() async throws {
+        if try await agent.isRunning() { return }
+        if try !isSetUp { throw notSetUp }
+    }
 
     private var notSetUp: CommandError {
         CommandError(

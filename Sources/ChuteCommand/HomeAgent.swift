@@ -84,21 +84,48 @@ struct HomeAgent: AgentAccess {
         }
     }
 
-    /// What is configured; where the file cannot be used, what the running agent goes by instead.
-    private func configuration(_ live: Fields?) throws -> Configuration {
-        guard let text = live?["configuration"]?.bytes else { return try runner.configuration() }
-        return try LoadedConfiguration(text, home).configuration
+    /// What the agent goes by in place of the file, where it says so.
+    private func used(_ live: Fields?) throws -> Configuration? {
+        try live?["configuration"]?.bytes.map { try LoadedConfiguration($0, home).configuration }
+    }
+
+    /// What the agent says, `nil` where none runs, and what is configured; where the file cannot be
+    /// used, what the running agent goes by instead. The note says why the agent says nothing.
+    private func state() async throws -> (live: Fields?, note: String?, Configuration) {
+        let (live, note) = await live()
+        if let used = try used(live) { return (live, note, used) }
+        do { return (live, note, try runner.configuration()) } catch let error where live != nil {
+            guard let noticed = await noticed(), let used = try used(noticed) else { throw error }
+            return (noticed, note, used)
+        }
+    }
+
+    /// What the running agent says once it has noticed that the file cannot be used; `nil` where it
+    /// does not within a few seconds.
+    private func noticed() async -> Fields? {
+        let end = ContinuousClock.now + .seconds(3)
+        while ContinuousClock.now < end, isRunning() {
+            do {
+                let live = try await askRunning(.status, timeout: .seconds(3))
+                if live["configuration"]?.bytes != nil { return live }
+                try await Task.pause(for: .milliseconds(100))
+            } catch {
+                log.debug("\(error)")
+                return nil
+            }
+        }
+        return nil
     }
 
     func status() async throws -> StatusReport {
-        let (live, note) = await live()
-        let reader = StatusReader(try configuration(live))
+        let (live, note, configuration) = try await state()
+        let reader = StatusReader(configuration)
         if var report = try await read({ try reader.report($0, live: live) }) {
             if let note { report.notes.append(note) }
             return report
         }
         var report = StatusReport(
-            device: .init(id: "", name: try configuration(live).deviceName),
+            device: .init(id: "", name: configuration.deviceName),
             running: live != nil)
         if let note { report.notes.append(note) }
         return report
@@ -130,18 +157,28 @@ struct HomeAgent: AgentAccess {
 
     func documents(onlySkipped: Bool) async throws -> DocumentList {
         // What waits for others, and what is being written, only the agent knows.
-        let (live, _) = await live()
-        let reader = StatusReader(try configuration(live))
+        let (live, _, configuration) = try await state()
+        let reader = StatusReader(configuration)
         return try await read { try reader.documents($0, live: live, onlySkipped: onlySkipped) }
             ?? DocumentList()
     }
 
     func examine() async throws -> [Finding] {
+        let file = ConfigurationCheck(home)
         guard isRunning() else {
-            return await Doctor(try runner.configuration(), home).findings(live: nil)
+            return await Doctor(file.configuration, home, problems: file.problems)
+                .findings(live: .notRunning)
         }
-        let answer = try await askRunning(.doctor)
-        return await Doctor(try configuration(answer), home).findings(live: answer)
+        do {
+            let answer = try await askRunning(.doctor)
+            var configuration = try used(answer) ?? file.configuration
+            if configuration == nil { configuration = try used(await noticed()) }
+            return await Doctor(configuration, home, problems: file.problems)
+                .findings(live: .answered(answer))
+        } catch let error where !(error is CancellationError) {
+            return await Doctor(file.configuration, home, problems: file.problems)
+                .findings(live: .silent("\(error)"))
+        }
     }
 
     func redeliver(_ target: BytePath) async throws -> Int {

@@ -4,7 +4,7 @@ import DropFolder
 
 /// Runs the agent of a home in this process: in the foreground, or for as long as a command
 /// needs it.
-struct HomeRunner {
+struct HomeRunner: Sendable {
     let home: Home
     let log: Log
 
@@ -12,7 +12,11 @@ struct HomeRunner {
     func configuration() throws -> Configuration { try loaded().configuration }
 
     private func loaded() throws -> LoadedConfiguration {
-        guard let found = try LoadedConfiguration(home) else {
+        let loaded: LoadedConfiguration?
+        do { loaded = try LoadedConfiguration(home) } catch let error as SystemError {
+            throw CommandError(.configuration, "the configuration cannot be read: \(error)")
+        }
+        guard let found = loaded else {
             throw CommandError(
                 .configuration,
                 "nothing is set up at \(home.configurationFile): run `chute init`")
@@ -29,6 +33,7 @@ struct HomeRunner {
         let notifier = ServiceNotifier()
         var agent = try await openWhenFree(configuration.configuration, moved)
         let stop = StopRequest()
+        let watchdog = WatchdogFeeding(interval: notifier.watchdogInterval) { notifier.alive() }
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await signal in signals {
@@ -44,8 +49,11 @@ struct HomeRunner {
                     notifier.stopping()
                     return .success
                 }
-                try await agent.close()
-                (agent, configuration) = try await open(next, insteadOf: configuration, follower)
+                let (ended, old) = (agent, configuration)
+                (agent, configuration) = try await watchdog.during {
+                    try await ended.close()
+                    return try await open(next, insteadOf: old, follower)
+                }
             }
         }
     }

@@ -45,7 +45,7 @@ int chute_boot_timer(void);                                // timerfd on CLOCK_B
 int chute_set_boot_timer(int timer, int64_t nanoseconds);  // at that moment; 0: never
 int chute_name_thread(const char *name);                   // the calling one, 15 bytes
 int chute_accept(int listener);
-int chute_datagram_socket(void);                          // UDP over IPv4
+int chute_datagram_socket(int family);                    // UDP
 int chute_network_monitor(void);                          // netlink: links, IPv4 and IPv6 addresses
 int chute_pidfd_open(int process);
 ssize_t chute_getrandom(void *buffer, size_t count);

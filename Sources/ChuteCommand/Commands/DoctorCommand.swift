@@ -17,10 +17,10 @@ struct DoctorCommand: Command {
     init(_ arguments: ParsedArguments) { isJSON = arguments.has("--json") }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        try context.checkIsSetUp()
         let findings = try await context.agent.examine()
         if isJSON {
-            try context.output.writeLine(JSONValue.array(findings.map(\.json)).text)
+            let complete = findings.map { $0.edited(context.hints.complete) }
+            try context.output.writeLine(JSONValue.array(complete.map(\.json)).text)
         } else {
             try context.show(text(findings))
         }

@@ -9,7 +9,7 @@ struct IDCommand: Command {
     init(_ arguments: ParsedArguments) {}
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        try context.checkIsSetUp()
+        try await context.checkIsSetUp()
         try context.output.writeLine(try context.keys.load(context.home.keyFile))
         return .success
     }

@@ -13,7 +13,7 @@ struct InvitationListCommand: Command {
     init(_ arguments: ParsedArguments) { isJSON = arguments.has("--json") }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        try context.checkIsSetUp()
+        try await context.checkIsSetUp()
         let invitations = try await context.agent.invitations()
         if isJSON {
             try context.output.writeLine(JSONValue.array(invitations.map(\.json)).text)
@@ -39,7 +39,7 @@ struct InvitationRevokeCommand: Command {
     init(_ arguments: ParsedArguments) throws { id = try arguments.text(at: 0) }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        try context.checkIsSetUp()
+        try await context.checkIsSetUp()
         guard try await context.agent.revokeInvitation(id) else {
             throw CommandError(.failed, "no ticket has the id \(id): see `chute invite list`")
         }

@@ -53,7 +53,7 @@ struct InviteCommand: Command {
     }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        try context.checkIsSetUp()
+        try await context.checkIsSetUp()
         let invitation = try await context.agent.invite(role: role, uses: uses, expires: expires)
         let staysOpen = form == .screen && context.terminal.isTerminal
         switch form {

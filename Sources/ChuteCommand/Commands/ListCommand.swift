@@ -23,7 +23,7 @@ struct ListCommand: Command {
     }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        try context.checkIsSetUp()
+        try await context.checkIsSetUp()
         let list = try await context.agent.documents(onlySkipped: onlySkipped)
         if isJSON {
             try context.output.writeLine(list.json.text)

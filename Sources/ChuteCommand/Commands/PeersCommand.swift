@@ -19,7 +19,7 @@ struct PeersCommand: Command {
     init(_ arguments: ParsedArguments) { isJSON = arguments.has("--json") }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        try context.checkIsSetUp()
+        try await context.checkIsSetUp()
         let peers = try await context.agent.peers()
         if isJSON {
             try context.output.writeLine(JSONValue.array(peers.map(\.json)).text)
@@ -45,7 +45,7 @@ struct PeerRemoveCommand: Command {
     init(_ arguments: ParsedArguments) throws { peer = try arguments.text(at: 0) }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        try context.checkIsSetUp()
+        try await context.checkIsSetUp()
         let (name, id) = try await context.agent.removePeer(peer).done(
             for: peer,
             withKey: "nobody is removed from a shared-key space: make a new key with "
@@ -76,7 +76,7 @@ struct PeerRoleCommand: Command {
     }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        try context.checkIsSetUp()
+        try await context.checkIsSetUp()
         let (name, id) = try await context.agent.setRole(role, of: peer).done(
             for: peer, withKey: "in a shared-key space all are alike: it has no roles",
             toOwners: "only an owner of the space changes roles, and none gives up its own: ask "

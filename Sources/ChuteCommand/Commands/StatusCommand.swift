@@ -24,7 +24,9 @@ struct StatusCommand: Command {
     }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        guard try context.isSetUp else {
+        // An agent may go by what the file said before.
+        let isRunning = try await context.agent.isRunning()
+        guard try isRunning || context.isSetUp else {
             throw CommandError(
                 .notRunning,
                 "nothing is set up at \(context.home.configurationFile): run `chute run`")

@@ -20,18 +20,7 @@ struct Hints: Sendable {
     }
 
     /// A path as one word of a shell's command line.
-    static func word(_ path: BytePath) -> String {
-        let plain = Array("/._-+,:@%".utf8)
-        let isPlain = path.bytes.allSatisfy { byte in
-            plain.contains(byte) || (byte < 0x80 && Character(Unicode.Scalar(byte)).isWordLike)
-        }
-        if isPlain { return path.description }
-        if path.string == path.description {
-            return "'" + path.description.replacing("'", with: "'\\''") + "'"
-        }
-        // The description's escapes are those of this kind of quotes.
-        return "$'" + path.description.replacing("'", with: "\\'") + "'"
-    }
+    static func word(_ path: BytePath) -> String { path.shellWord }
 }
 
 extension Hints {
@@ -49,8 +38,4 @@ extension Hints {
             (try? Home.locate(given, environment: environment, currentFolder: currentFolder))?
             .folder
     }
-}
-
-extension Character {
-    fileprivate var isWordLike: Bool { isLetter || isNumber }
 }

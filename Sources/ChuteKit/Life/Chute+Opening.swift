@@ -56,6 +56,7 @@ extension Chute {
         }
         try await writer.checkKeyFile(in: lock.directory, isMoved: isMoved)
         try await writer.write { transaction in
+            if try record.leavesSpace(of: transaction.database) { try transaction.leaveSpace() }
             try record.note(in: transaction)
             if let sharedKey { try transaction.enter(sharedKey) }
         }

@@ -62,6 +62,11 @@ extension Chute {
     /// public addresses, where the connection to this device comes from, and networks of their own
     /// that this device is in, too.
     public func isReachable(at address: String) async -> [DeviceID: Bool] {
+        await reachability(at: address).compactMapValues(\.isReached)
+    }
+
+    /// The same, with why a device says nothing: all connected ones are in it.
+    public func reachability(at address: String) async -> [DeviceID: Reachability] {
         await replicator.lookers(at: address)
     }
 

@@ -35,6 +35,16 @@ extension Chute {
         get async { await replicator.states }
     }
 
+    /// What works or fails beside the transports; nothing while replication is off.
+    public var networkParts: NetworkParts {
+        get async {
+            await replicator.parts.values.reduce(into: NetworkParts()) { all, parts in
+                all.portMapping = all.portMapping ?? parts.portMapping
+                all.multicastSpeaker = all.multicastSpeaker ?? parts.multicastSpeaker
+            }
+        }
+    }
+
     /// What is transferred right now.
     public func transfers() -> [TransferStatus] { fetcher.progress.all() }
 

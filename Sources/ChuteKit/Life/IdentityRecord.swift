@@ -65,6 +65,11 @@ struct IdentityRecord: Hashable, Sendable {
                 + "directory of its own")
     }
 
+    /// Whether a database whose space was that of a key goes over to devices that admit each other.
+    func leavesSpace(of database: Connection) throws -> Bool {
+        try space == nil && Self.read(from: database)?.space != nil
+    }
+
     private var words: String { space.map { "\(kind), space \($0)" } ?? kind }
 
     /// Remembers the identity, if that is news.

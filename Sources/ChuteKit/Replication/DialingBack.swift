@@ -12,7 +12,15 @@ final class DialingBack: Sendable {
 
     private let state = Mutex(State())
     private let start = ContinuousClock.now
-    private static let timeout = Duration.seconds(10)
+    private let names: NameLookup
+    private let timeout: Duration
+
+    /// Names are looked up by `names`, whose limit keeps others from using up this device's threads,
+    /// and each address has `timeout` altogether.
+    init(names: NameLookup = NameLookup(limit: 4), timeout: Duration = .seconds(10)) {
+        self.names = names
+        self.timeout = timeout
+    }
 
     /// Dials by these from now on.
     func use(_ transports: [any StreamTransport]) {
@@ -29,7 +37,7 @@ final class DialingBack: Sendable {
         guard state.withLock({ $0.limit.begin(device, now: now) }) else { return .notTried }
         defer { state.withLock { $0.limit.end(device) } }
         do {
-            return try await withTimeout(Self.timeout) {
+            return try await withTimeout(timeout) {
                 try await self.look(text, device, source, tls)
             }
         } catch {
@@ -45,7 +53,7 @@ final class DialingBack: Sendable {
         guard let address = SocketAddress(text) else { return .notTried }
         let rule = DialBackRule(source: source, networks: NetworkPrefix.ofInterfaces())
         let transports = state.withLock { $0.transports }
-        let targets = try await address.numericAddresses().compactMap(rule.target(for:))
+        let targets = try await names.numericAddresses(of: address).compactMap(rule.target(for:))
         var word = DialedBack.Word.notTried
         var failure: (any Error)?
         for target in targets {

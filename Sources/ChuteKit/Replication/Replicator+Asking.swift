@@ -33,11 +33,14 @@ extension Replicator {
         }
     }
 
-    /// Who is connected and what it found at an address, where it looked.
-    func lookers(at address: String) async -> [DeviceID: Bool] {
+    /// Who is connected and what it says about an address.
+    func lookers(at address: String) async -> [DeviceID: Reachability] {
         let asked = registry.entries.compactMap { device, entry in
             sessions[entry.number].map { (device, $0) }
         }
+        let now = ContinuousClock.now - clockStart
+        for (device, _) in asked { askedDialBacks.note(device, now: now) }
+        let isPublic = SocketAddress(address)?.isPublic ?? false
         return await withTaskGroup(of: (DeviceID, DialedBack.Word?).self) { group in
             for (device, session) in asked {
                 group.addTask {
@@ -50,13 +53,10 @@ extension Replicator {
                     }
                 }
             }
-            var found: [DeviceID: Bool] = [:]
+            var found: [DeviceID: Reachability] = [:]
             for await (device, word) in group {
-                switch word {
-                case .reached: found[device] = true
-                case .notReached: found[device] = false
-                case .notTried, nil: break
-                }
+                found[device] = askedDialBacks.meaning(
+                    of: word, from: device, isPublic: isPublic)
             }
             return found
         }

@@ -17,6 +17,7 @@ extension Replicator {
             running[name] = nil
             states[name] = nil
             announced[name] = nil
+            parts[name] = nil
             book.find([], by: name)
             old.stop.open()
             leaving.append(old)
@@ -86,6 +87,9 @@ extension Replicator {
         case .announced(let addresses):
             guard announced[name] != addresses else { return }
             announced[name] = addresses
+        case .portMapping(let mapping): parts[name, default: NetworkParts()].portMapping = mapping
+        case .multicastSpeaker(let speaker):
+            parts[name, default: NetworkParts()].multicastSpeaker = speaker
         case .found(let peers):
             let known = Set(book.found[name] ?? [])
             book.find(peers, by: name)

@@ -22,6 +22,11 @@ actor Replicator {
     var running: [String: RunningTransport] = [:]
     /// What each transport says of itself, by its name.
     var states: [String: TransportState] = [:]
+    /// What works or fails beside them, by the transport that knows it.
+    var parts: [String: NetworkParts] = [:]
+    /// How often others were asked to dial this device.
+    var askedDialBacks = AskedDialBacks()
+    let clockStart = ContinuousClock.now
     /// Where each transport says that this device can be dialled.
     var announced: [String: [String]] = [:]
     /// The sessions that live, by their numbers.
@@ -130,6 +135,7 @@ actor Replicator {
         running = [:]
         states = [:]
         announced = [:]
+        parts = [:]
     }
 
     private func take(_ arrival: Arrival, in group: inout DiscardingTaskGroup) {

@@ -190,7 +190,7 @@ extension Transaction {
         guard state.sharedKey == nil else {
             throw ChuteError(
                 .notAllowed,
-                "this space has a shared key: take `shared_key` out of the configuration instead")
+                "this space has a shared key: set shared_key = \"\" in the configuration instead")
         }
         try adopt(.alone)
     }

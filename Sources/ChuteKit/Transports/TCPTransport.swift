@@ -95,6 +95,7 @@ public struct TCPTransport: StreamTransport {
             guard isPortMapped, listen != nil else { return }
             let mapping = PortMappingRun(host, place) { standing in
                 place.mapping.withLock { $0 = standing }
+                host.report(standing.state)
                 self.reportRunning(place, host)
                 self.announce(place, host)
             }

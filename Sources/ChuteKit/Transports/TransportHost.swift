@@ -5,6 +5,8 @@ public struct TransportHost: Sendable {
     /// What a transport says.
     enum Report: Sendable {
         case state(TransportState)
+        case portMapping(PortMappingState?)
+        case multicastSpeaker(MulticastSpeaker?)
         case announced([String])
         case found([FoundPeer])
         case accepted(descriptor: Int32, address: String, isDirect: Bool)
@@ -20,10 +22,16 @@ public struct TransportHost: Sendable {
     /// Fired with `.members` when a device came or went.
     var presence = ChangeSignal()
     var connectedDevices: @Sendable () async -> Set<DeviceID> = { [] }
-    var lookers: @Sendable (String) async -> [DeviceID: Bool] = { _ in [:] }
+    var lookers: @Sendable (String) async -> [DeviceID: Reachability] = { _ in [:] }
 
     /// Says how the transport is from now on.
     public func report(_ state: TransportState) { tell(.state(state)) }
+
+    /// Says what the home router does from now on; `nil` where it has nothing to do.
+    func report(_ mapping: PortMappingState?) { tell(.portMapping(mapping)) }
+
+    /// Says who speaks multicast DNS from now on; `nil` where nobody has to.
+    func report(_ speaker: MulticastSpeaker?) { tell(.multicastSpeaker(speaker)) }
 
     /// Says where others can dial this device by the transport from now on, in the place of what
     /// was said before. Members are told, and tickets say it.
@@ -49,7 +57,7 @@ public struct TransportHost: Sendable {
     /// that; `nil` where nobody is connected who could say so. Takes up to 15 s. Each device dials
     /// six times a minute at most.
     public func isReachable(at address: String) async -> Bool? {
-        let found = await lookers(address)
+        let found = await lookers(address).compactMapValues(\.isReached)
         return found.isEmpty ? nil : found.values.contains(true)
     }
 

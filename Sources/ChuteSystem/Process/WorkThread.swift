@@ -45,12 +45,19 @@ enum WorkThread {
         return thread
     }
 
+    /// Like `start`, for a thread that nobody waits for.
+    static func startUnattended(
+        _ name: String, _ body: @escaping @Sendable () -> Void
+    ) throws(SystemError) {
+        pthread_detach(try start(name, body))
+    }
+
     /// Like `start`, for a thread that nobody waits for and that work cannot do without: waits
     /// until the system has one.
     static func startDetached(_ name: String, _ body: @escaping @Sendable () -> Void) {
         while true {
             do throws(SystemError) {
-                pthread_detach(try start(name, body))
+                try startUnattended(name, body)
                 return
             } catch {
                 precondition(error.code == EAGAIN, "no thread: \(error)")

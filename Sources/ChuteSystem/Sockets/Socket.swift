@@ -79,7 +79,7 @@ package enum Socket {
     package static func connect(
         to address: SocketAddress, timeout: Duration = .seconds(10)
     ) async throws -> FileDescriptor {
-        let candidates = try await address.resolvedElsewhere()
+        let candidates = try await NameLookup.own.addresses(of: address)
         var failure: any Error = ResolutionError(host: address.host, reason: "no address")
         for candidate in candidates {
             do {

@@ -58,7 +58,7 @@ package final class WebSocketService: Sendable {
 
     private func addresses(of host: SocketAddress) async throws -> [SocketAddress] {
         do {
-            return try await host.resolvedElsewhere().compactMap(\.numeric)
+            return try await NameLookup.own.numericAddresses(of: host)
         } catch let error as ResolutionError {
             throw WebSocketError(.unreachable, "\(error)")
         }

@@ -50,7 +50,7 @@ extension PeerSettings {
     /// What the outboxes go by.
     fileprivate var filing: PeerSettings {
         var filing = PeerSettings(id: id)
-        (filing.accept, filing.maxSize) = (accept, maxSize)
+        (filing.accept, filing.maxSize, filing.maxTotal) = (accept, maxSize, maxTotal)
         return filing
     }
 }

@@ -9,6 +9,12 @@ extension Agent {
         let configuration = configuration
         var findings = TransportStatus.all(configuration, await chute.transportStates)
             .compactMap(LiveChecks.transport)
+        let parts = await chute.networkParts
+        findings += [
+            LiveChecks.portMapping(configuration, parts.portMapping),
+            LiveChecks.multicastDNS(
+                configuration, parts.multicastSpeaker, hasDaemon: AvahiDaemonCheck.runs),
+        ]
         findings += await dialledAddresses(configuration)
         let names = try await chute.store.read { snapshot in
             Dictionary(
@@ -19,17 +25,14 @@ extension Agent {
             findings.append(LiveChecks.clock(names[device] ?? device.short, lead: lead))
         }
         for address in Self.addressesToTry(await chute.ownAddresses) {
-            let answers = await chute.isReachable(at: address).map { device, isReached in
-                (names[device] ?? device.short, isReached)
+            let answers = await chute.reachability(at: address).map { device, word in
+                (names[device] ?? device.short, word)
             }
-            findings.append(
-                LiveChecks.dialledBack(
-                    address, Dictionary(answers, uniquingKeysWith: { $0 || $1 })))
+            findings.append(LiveChecks.dialledBack(address, answers))
         }
         let trouble = current.withLock { $0.trouble }
         for problem in trouble?.problems ?? [] {
-            findings.append(
-                .failed("configuration", problem, "mend it: `chute config check` says more"))
+            findings.append(.wrongConfiguration(problem))
         }
         return [
             "findings": .array(findings.map(\.value)),

@@ -4,17 +4,33 @@ import Glibc
 
 /// Doing what the command line asks.
 extension Agent {
+    /// One after the other, but for those that take long, a few of which go on beside the others.
     func answerRequests() async throws {
-        for await _ in chute.store.updates(of: .requests) {
-            while true {
-                let open = try await chute.store.read { try $0.openRequests() }
-                if open.isEmpty { break }
-                for (number, body) in open {
-                    let answer = await self.answer(body)
-                    try await chute.store.write { try $0.answer(number, with: answer) }
+        let begun = SlowRequests()
+        try await withThrowingDiscardingTaskGroup { group in
+            for await _ in chute.store.updates(of: .requests) {
+                while true {
+                    let open = try await chute.store.read { try $0.openRequests() }
+                    guard let (number, body) = begun.next(of: open) else { break }
+                    guard SlowRequests.isSlow(body) else {
+                        try await reply(to: number, body)
+                        continue
+                    }
+                    begun.insert(number)
+                    group.addTask {
+                        try await self.reply(to: number, body)
+                        begun.remove(number)
+                        self.chute.store.look(at: .requests)  // others may wait for their turn
+                    }
                 }
             }
+            group.cancelAll()
         }
+    }
+
+    private func reply(to number: Int64, _ body: Fields?) async throws {
+        let answer = await self.answer(body)
+        try await chute.store.write { try $0.answer(number, with: answer) }
     }
 
     /// Does what a row asks, if somebody still waits for it.

@@ -29,9 +29,17 @@ package final class Agent: Sendable {
     static func open(
         _ lock: DirectoryLock, home: Home, configuration: Configuration, isMoved: Bool, log: Log
     ) async throws -> Agent {
-        let chute = try await Chute.open(
-            lock, identity: try identity(configuration), mayChangeIdentity: true,
-            isMoved: isMoved, network: configuration.chuteNetwork, diagnostics: diagnostics(log))
+        let key = try sharedKey(configuration)
+        let isSure = key != nil || configuration.device.isPairedOnPurpose
+        let chute: Chute
+        do {
+            chute = try await Chute.open(
+                lock, identity: key.map { .sharedKey($0) } ?? .paired, mayChangeIdentity: isSure,
+                isMoved: isMoved, network: configuration.chuteNetwork,
+                diagnostics: diagnostics(log))
+        } catch let error as ChuteError where error.code == .wrongIdentity && !isSure {
+            throw ConfigurationError.lostKey(of: home)
+        }
         try await chute.setRelayCache(byteCount: configuration.store.relayCache)
         let folders = try await AgentFolders(configuration, chute, log: log)
         try await folders.restOthers(chute)
@@ -73,20 +81,11 @@ package final class Agent: Sendable {
         self.writers = writers
     }
 
-    private static func identity(_ configuration: Configuration) throws -> Chute.Identity {
-        guard let path = configuration.device.sharedKey else { return .paired }
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            let file = try FileDescriptor.open(path, FileDescriptor.readOnly)
-            bytes = try file.read(count: SharedKey.byteCount + 1, at: 0)
-        } catch {
-            throw AgentError(.configuration, "the shared key \(path) cannot be read: \(error)")
-        }
-        guard let key = SharedKey(bytes: bytes) else {
-            throw AgentError(
-                .configuration, "the shared key \(path) must have 32 bytes: copy it again")
-        }
-        return .sharedKey(key)
+    /// The key that a configuration names; `nil` for a paired device. Blocks.
+    static func sharedKey(_ configuration: Configuration) throws -> SharedKey? {
+        do throws(SharedKey.FileError) {
+            return try configuration.device.sharedKey.map(SharedKey.read)
+        } catch { throw AgentError(.configuration, error.description) }
     }
 
     private static func diagnostics(_ log: Log) -> Diagnostics {

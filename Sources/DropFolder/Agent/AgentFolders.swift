@@ -122,7 +122,7 @@ struct AgentFolders: Sendable {
         return record
     }
 
-    private static func isHeld(_ path: BytePath) -> AgentError {
+    static func isHeld(_ path: BytePath) -> AgentError {
         AgentError(
             .heldElsewhere, "another agent uses \(path): stop that one, or take another folder")
     }

@@ -6,8 +6,15 @@ package final class ConfigurationFollower: Sendable {
     private let home: Home
     private let log: Log
     private let looks = Mailbox<Void>()
-    /// The text that cannot be used, as was said; `nil` while there is none.
-    private let refused = Mutex<[UInt8]?>(nil)
+    /// What cannot be used, as was said; `nil` while there is nothing.
+    private let refused = Mutex<Refusal?>(nil)
+
+    /// Each is said once.
+    private enum Refusal: Hashable {
+        case text([UInt8])
+        /// It cannot even be read, for this reason.
+        case unreadable(String)
+    }
 
     package init(home: Home, log: Log) {
         self.home = home
@@ -54,22 +61,9 @@ package final class ConfigurationFollower: Sendable {
     ) async throws -> LoadedConfiguration? {
         var used = used
         while !(await looks.next()).isEmpty {
-            let found: LoadedConfiguration
-            do {
-                guard let loaded = try LoadedConfiguration(home) else {
-                    throw ConfigurationError(
-                        file: home.configurationFile,
-                        problems: [.init(position: .start, message: "the file is gone")])
-                }
-                found = loaded
-            } catch {
-                // What cannot even be read is said as well: the error has why.
-                let text = (try? Configuration.text(of: home.configurationFile)) ?? []
-                if isRefused(text) { continue }  // said before
-                refuse(text, for: error, agent, used)
-                continue
-            }
-            if isRefused(found.text) { continue }
+            try await awaitWriter()
+            guard let found = load(agent, used) else { continue }
+            if isRefused(.text(found.text)) { continue }
             refused.withLock { $0 = nil }
             guard found.text != used.text else {
                 agent.note(nil)
@@ -81,30 +75,77 @@ package final class ConfigurationFollower: Sendable {
                     agent.note(nil)
                     continue
                 }
+                try checkKeepsSpace(found, used)
                 warn(of: found)
                 guard try await agent.apply(found.configuration) else {
-                    try checkFolders()
+                    // No agent ends for what cannot be.
+                    try await agent.checkSuccessor(found)
                     return found
                 }
                 log.notice("goes by the changed configuration")
                 used = found
                 agent.note(nil)
             } catch {
-                refuse(found.text, for: error, agent, used)
+                refuse(.text(found.text), for: error, agent, used)
             }
         }
         return nil
     }
 
-    /// Throws what is wrong with the folders, so that no agent ends for what cannot be.
-    private func checkFolders() throws {
-        let problems = try ConfigurationProbe.look(at: home).problems
-        guard problems.isEmpty else {
-            throw ConfigurationError(file: home.configurationFile, problems: problems)
+    /// What the file says; `nil` where that cannot be used, which is said.
+    private func load(_ agent: Agent, _ used: LoadedConfiguration) -> LoadedConfiguration? {
+        var text: [UInt8]?
+        do {
+            text = try Configuration.text(of: home.configurationFile)
+            return try text.map { try LoadedConfiguration($0, home) }
+        } catch {
+            var error = error
+            if let reason = error as? SystemError, reason.isNotFound {
+                error = ConfigurationError(
+                    file: home.configurationFile,
+                    problems: [.init(position: .start, message: "the file is gone")])
+            }
+            let refusal = text.map(Refusal.text) ?? .unreadable("\(error)")
+            if !isRefused(refusal) { refuse(refusal, for: error, agent, used) }
+            return nil
         }
     }
 
-    private func isRefused(_ text: [UInt8]) -> Bool { refused.withLock { $0 == text } }
+    /// Throws where a change would have this device leave its space without saying so.
+    private func checkKeepsSpace(
+        _ found: LoadedConfiguration, _ used: LoadedConfiguration
+    ) throws {
+        let (new, old) = (found.configuration.device, used.configuration.device)
+        guard old.sharedKey != nil, new.sharedKey == nil, !new.isPairedOnPurpose else { return }
+        throw ConfigurationError.lostKey(of: home)
+    }
+
+    /// Waits while a program has the file open for writing: what it has written so far may read as
+    /// a configuration with less in it. Not for long, since one may keep it open.
+    private func awaitWriter() async throws {
+        let end = ContinuousClock.now + Self.writerPatience
+        while isBeingWritten(), ContinuousClock.now < end {
+            try await Task.pause(for: .milliseconds(50))
+        }
+    }
+
+    private static let writerPatience = Duration.seconds(1)
+
+    /// `false` where that cannot be told.
+    private func isBeingWritten() -> Bool {
+        do throws(SystemError) {
+            let file = try FileDescriptor.open(
+                home.configurationFile, FileDescriptor.readOnlyFollowing)
+            guard try file.status().kind == .regular, try FileSystemReach.of(file) == .local else {
+                return false
+            }
+            return LeaseState.probe(file) == .busy
+        } catch {
+            return false  // whoever reads it says why not
+        }
+    }
+
+    private func isRefused(_ refusal: Refusal) -> Bool { refused.withLock { $0 == refusal } }
 
     /// Says that no agent can be opened for `loaded`, and that `agent` goes by `used`; once, until
     /// the file changes.
@@ -112,13 +153,13 @@ package final class ConfigurationFollower: Sendable {
         _ loaded: LoadedConfiguration, for error: any Error, _ agent: Agent,
         _ used: LoadedConfiguration
     ) {
-        refuse(loaded.text, for: error, agent, used)
+        refuse(.text(loaded.text), for: error, agent, used)
     }
 
     private func refuse(
-        _ text: [UInt8], for error: any Error, _ agent: Agent, _ used: LoadedConfiguration
+        _ refusal: Refusal, for error: any Error, _ agent: Agent, _ used: LoadedConfiguration
     ) {
-        refused.withLock { $0 = text }
+        refused.withLock { $0 = refusal }
         let problems =
             (error as? ConfigurationError).map { error in
                 error.problems.map { $0.description(in: error.file) }

@@ -20,6 +20,9 @@ package struct Configuration: Hashable, Sendable {
         package var name: String?
         /// The 32-byte key file of a shared-key space; `nil` for a paired one.
         package var sharedKey: BytePath?
+        /// Whether it says in words that there is no shared key: `shared_key = ""`. A device whose
+        /// configuration only lost its key does not leave the space of that key.
+        package var isPairedOnPurpose = false
     }
 
     package struct StoreSettings: Hashable, Sendable {

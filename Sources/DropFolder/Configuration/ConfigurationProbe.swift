@@ -1,7 +1,8 @@
+import ChuteKit
 import ChuteSystem
 import Glibc
 
-/// Looks whether the folders of a configuration can be what they are configured to be, as far as
+/// Looks whether the key and the folders of a configuration can be what they are configured to be, as far as
 /// that can be told without making anything.
 ///
 /// What the text alone tells, `ConfigurationReader` says; here links are followed and file systems
@@ -14,6 +15,7 @@ package struct ConfigurationProbe {
         let chain: RootOverlap.Place
     }
 
+    private let space: Space
     private var problems: [ConfigurationProblem] = []
     private var notices: [ConfigurationProblem] = []
 
@@ -24,13 +26,26 @@ package struct ConfigurationProbe {
         package var notices: [ConfigurationProblem] = []
     }
 
-    /// Looks at the folders that the configuration of `home` names.
+    /// Which space the marks of folders are compared with.
+    enum Space: Hashable {
+        /// Only the agent knows: marks are not looked at.
+        case unknown
+        /// `nil` for a device that is in none.
+        case known(SpaceID?)
+    }
+
+    /// Looks at the key and the folders that the configuration of `home` names.
     package static func look(at home: Home) throws -> Findings {
-        let file = home.configurationFile
+        try look(at: try Configuration.text(of: home.configurationFile), home, .unknown)
+    }
+
+    /// Looks at the key and the folders that a text names, which is one for `home`.
+    static func look(at text: [UInt8], _ home: Home, _ space: Space) throws -> Findings {
         let reader = try ConfigurationReader.reading(
-            try Configuration.text(of: file), file, home.userFolder, home.stateFolder
+            text, home.configurationFile, home.userFolder, home.stateFolder
         ).reader
-        var probe = ConfigurationProbe()
+        var probe = ConfigurationProbe(space: space)
+        if let (path, position) = reader.sharedKey { probe.key(path, position, home) }
         var places: [Place] = []
         let targets = reader.moveTargets.map { ($0.path, "after_ingest_folder", $0.position) }
         for (path, key, position) in reader.roots + targets {
@@ -80,10 +95,25 @@ package struct ConfigurationProbe {
             }
             return Place(
                 path: path, key: key, position: position,
-                chain: try .at(path, use: .init(Self.kind(of: key), space: nil)))
+                chain: try .at(path, use: .init(Self.kind(of: key), space: spaceOfMarks)))
         } catch {
             problems.append(problem("cannot be looked at: \(error.reason)"))
             return nil
+        }
+    }
+
+    private var spaceOfMarks: String? {
+        if case .known(let space) = space { space?.description } else { nil }
+    }
+
+    /// A key that is not there yet is made with the home.
+    private mutating func key(_ path: BytePath, _ position: TOMLPosition, _ home: Home) {
+        do throws(SharedKey.FileError) {
+            _ = try SharedKey.read(path)
+        } catch {
+            if error.isMissing, (try? FileStatus.of(home.keyFile)) == nil { return }
+            problems.append(
+                ConfigurationProblem(position: position, message: "shared_key: \(error)"))
         }
     }
 
@@ -93,6 +123,12 @@ package struct ConfigurationProbe {
         case "outbox": .outbox
         default: .afterIngest
         }
+    }
+
+    /// Whether this user may make a folder that is not there. Blocks.
+    static func mayMake(_ path: BytePath) -> Bool {
+        guard let existing = try? existing(path) else { return false }
+        return existing.withCString { access($0, W_OK | X_OK) } == 0
     }
 
     /// The path, or the nearest one above it that is there.
@@ -111,12 +147,15 @@ package struct ConfigurationProbe {
 
     private mutating func compare(_ place: Place, with others: [Place], _ state: BytePath) {
         var what: String?
-        let conflict = others.lazy.compactMap { other in
+        var conflict = others.lazy.compactMap { other in
             RootOverlap.conflicts(among: [other.chain, place.chain]).first {
-                // What marks say depends on the space, which the agent knows.
                 if case .markedAs = $0 { false } else { true }
             }
         }.first
+        // What marks say depends on the space.
+        if conflict == nil, space != .unknown {
+            conflict = RootOverlap.conflicts(among: [place.chain]).first
+        }
         if let conflict { what = conflict.sentence }
         if let own = try? RootOverlap.Place.at(state, use: .init(.inbox, space: nil)), own.exists {
             if let top = own.chain.first, place.chain.chain.contains(top) {

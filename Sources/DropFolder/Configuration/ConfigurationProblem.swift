@@ -30,6 +30,15 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
         self.problems = problems
     }
 
+    /// The configuration of a home that is in the space of a shared key does not name one.
+    static func lostKey(of home: Home) -> ConfigurationError {
+        let problem = ConfigurationProblem(
+            position: .start,
+            message: "[device] has no shared_key any more, and this device is in the space of one: "
+                + "put it back, or write shared_key = \"\" to leave that space")
+        return ConfigurationError(file: home.configurationFile, problems: [problem])
+    }
+
     package var description: String {
         problems.map { $0.description(in: file) }.joined(separator: "\n")
     }

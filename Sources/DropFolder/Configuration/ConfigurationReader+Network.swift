@@ -74,9 +74,7 @@ extension ConfigurationReader {
             case "download": peer.limits.download = rate(entry)
             case "accept": peer.accept = list(entry).compactMap { pattern($0) }
             case "max_size": peer.maxSize = limit(entry)
-            case "max_total":
-                peer.maxTotal = limit(entry)
-                notice(entry, "max_total of [[peer]] is not built yet and has no effect")
+            case "max_total": peer.maxTotal = limit(entry)
             default:
                 unknown(
                     entry, "key of [[peer]]",

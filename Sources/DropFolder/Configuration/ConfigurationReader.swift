@@ -18,6 +18,8 @@ package struct ConfigurationReader {
     var moveTargets: [(path: BytePath, position: TOMLPosition)] = []
     /// Where each peer with rules of its own is named.
     var peers: [DeviceID: TOMLPosition] = [:]
+    /// The shared key and its place.
+    var sharedKey: (path: BytePath, position: TOMLPosition)?
     /// The collection of every `[[folder]]`, named or by default.
     var collections: [(name: String, position: TOMLPosition)] = []
 
@@ -37,6 +39,14 @@ package struct ConfigurationReader {
             document = try TOMLDocument(parsing: text)
         } catch {
             let problem = ConfigurationProblem(position: error.position, message: error.message)
+            throw ConfigurationError(file: file, problems: [problem])
+        }
+        // Some editors empty a file before they write it, and so does a full disk.
+        guard !document.entries.isEmpty else {
+            let problem = ConfigurationProblem(
+                position: .start,
+                message: "\(file.lastComponent) is empty, expected what `chute init` writes where "
+                    + "there is no such file")
             throw ConfigurationError(file: file, problems: [problem])
         }
         var reader = ConfigurationReader(
@@ -84,9 +94,20 @@ package struct ConfigurationReader {
                 } else {
                     report(entry, "\"\(name)\" is no device name, \(Self.deviceNameRule)")
                 }
-            case "shared_key": configuration.device.sharedKey = path(entry)
+            case "shared_key": sharedKey(entry, into: &configuration.device)
             default: unknown(entry, "key of [device]", among: ["name", "shared_key"])
             }
+        }
+    }
+
+    private mutating func sharedKey(
+        _ entry: TOMLEntry, into device: inout Configuration.Device
+    ) {
+        if case .string("") = entry.value.content {
+            device.isPairedOnPurpose = true
+        } else if let path = path(entry) {
+            device.sharedKey = path
+            sharedKey = (path, entry.position)
         }
     }
 

@@ -96,6 +96,7 @@ package struct ConfigurationWriter: Sendable {
     package static func effective(_ configuration: Configuration) -> String {
         var lines = ["[device]", "name = " + quoted(configuration.deviceName)]
         if let key = configuration.device.sharedKey { lines.append("shared_key = " + shown(key)) }
+        if configuration.device.isPairedOnPurpose { lines.append("shared_key = \"\"") }
         for folder in configuration.folders { lines += [""] + effective(folder) }
         lines += network(configuration)
         lines += ["", "[store]"]

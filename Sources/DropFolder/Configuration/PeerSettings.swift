@@ -10,7 +10,7 @@ package struct PeerSettings: Hashable, Sendable {
     package var accept: [MIMEPattern]?
     /// In bytes; `nil` for that of the folder.
     package var maxSize: UInt64?
-    /// What may lie in one outbox of it altogether, in bytes; `nil` without limit. Not built yet.
+    /// What all of its files may take in one outbox, in bytes; `nil` without limit.
     package var maxTotal: UInt64?
 
     package init(id: DeviceID) { self.id = id }

@@ -28,6 +28,19 @@ package struct Finding: Hashable, Sendable {
         Finding(check: check, outcome: .failed, detail: detail, remedy: remedy)
     }
 
+    /// The check of `chute.toml`.
+    package static let configuration = "configuration"
+
+    /// What is wrong with a configuration file.
+    package static func wrongConfiguration(_ problem: String) -> Finding {
+        .failed(configuration, problem, "mend it: `chute config check` says more")
+    }
+
+    /// The same with other words for a person.
+    package func edited(_ edit: (String) -> String) -> Finding {
+        Finding(check: check, outcome: outcome, detail: edit(detail), remedy: edit(remedy))
+    }
+
     private init(check: String, outcome: Outcome, detail: String, remedy: String) {
         self.check = check
         self.outcome = outcome

@@ -2,14 +2,14 @@ import ChuteSystem
 
 /// What the file system of one folder can do, and what follows.
 struct FolderCheck: Hashable {
-    /// What it is used as: `inbox`, `outbox`, `home`.
+    /// What it is used as: `inbox`, `outbox`, `staging`, `home`.
     let use: String
     let path: BytePath
     let facts: Facts
 
     enum Facts: Hashable {
-        /// It cannot be looked at, and why.
-        case unreachable(String)
+        /// It cannot be looked at.
+        case unreachable(FolderRefusal)
         case found(Found)
     }
 
@@ -21,6 +21,10 @@ struct FolderCheck: Hashable {
         let foldsCase: Bool?
         /// What stays free by configuration, in bytes.
         let minFree: UInt64
+        /// Why files cannot be made there; `nil` where they can, or need not be.
+        var writing: FolderRefusal?
+        /// Where files are staged for an outbox: on another file system than that.
+        var isApart = false
     }
 
     private static let fewFiles: UInt64 = 1000
@@ -28,12 +32,8 @@ struct FolderCheck: Hashable {
     var findings: [Finding] {
         let check = "\(use) \(path)"
         switch facts {
-        case .unreachable(let why):
-            return [
-                .failed(
-                    check, why,
-                    "mount the drive it lies on, or name another folder in the configuration")
-            ]
+        case .unreachable(let refusal):
+            return [.failed(check, refusal.error.reason, refusal.remedy(use))]
         case .found(let found):
             return [space(check, found)] + traits(check, found)
         }
@@ -44,13 +44,23 @@ struct FolderCheck: Hashable {
         if found.info.isReadOnly, use != "inbox" {
             return .failed(check, "is mounted read-only", "mount it for writing")
         }
+        if let writing = found.writing, use != "inbox" {
+            return .failed(
+                check, "cannot be written: \(writing.error.reason)", writing.remedy(use))
+        }
+        if found.isApart {
+            return .failed(
+                check, "is on another file system than its outbox: no file gets its name there",
+                "unmount what is mounted there")
+        }
         if let files = found.info.freeFiles, files < Self.fewFiles {
             return .failed(
                 check, "only \(files) files more can be made there (inodes)",
                 "remove files that are not needed, or use another file system")
         }
         guard use != "inbox", found.info.freeBytes < found.minFree else {
-            return .works(check, free)
+            return .works(
+                check, use == "staging" ? "on its outbox's file system, \(free)" : free)
         }
         return .failed(
             check, "\(free), and \(ByteCount.text(found.minFree)) are to stay free (min_free)",

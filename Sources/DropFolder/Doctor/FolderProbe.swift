@@ -13,6 +13,7 @@ struct FolderProbe {
             if let inbox = folder.inbox { checks.append(check("inbox", inbox, minFree: 0)) }
             if let outbox = folder.outbox {
                 checks.append(check("outbox", outbox, minFree: folder.minFree))
+                if let staging = staging(of: outbox, folder.minFree) { checks.append(staging) }
             }
         }
         return checks
@@ -28,9 +29,33 @@ struct FolderProbe {
                 facts: .found(
                     .init(
                         info: info, abilities: tried?.abilities, foldsCase: tried?.foldsCase,
-                        minFree: minFree)))
+                        minFree: minFree, writing: .ofWriting(in: path))))
         } catch {
-            return FolderCheck(use: use, path: path, facts: .unreachable(error.reason))
+            return FolderCheck(use: use, path: path, facts: .unreachable(.of(path, error)))
+        }
+    }
+
+    /// Where files get their bytes before they get their names; `nil` where the agent has made none
+    /// yet, or the outbox cannot be looked at, which is said of that.
+    private func staging(of outbox: BytePath, _ minFree: UInt64) -> FolderCheck? {
+        let path = outbox.appending(FolderRoot.markFolder).appending("staging")
+        do throws(SystemError) {
+            let root = try Folder(at: outbox)
+            let folder = try Folder(at: path)
+            let (own, other) = (try folder.status(), try root.status())
+            return FolderCheck(
+                use: "staging", path: path,
+                facts: .found(
+                    .init(
+                        info: try FileSystemInfo.of(descriptor: folder.descriptor.raw),
+                        abilities: nil, foldsCase: nil, minFree: minFree,
+                        writing: .ofWriting(in: path),
+                        isApart: own.device != other.device || own.mount != other.mount)))
+        } catch {
+            guard !error.isNotFound else { return nil }
+            let refusal = FolderRefusal.of(path, error)
+            if refusal.closed?.path == outbox { return nil }
+            return FolderCheck(use: "staging", path: path, facts: .unreachable(refusal))
         }
     }
 

@@ -24,20 +24,94 @@ enum LiveChecks {
     }
 
     /// Whether others reach this device where it says it is. `answers` are of those that were
-    /// asked.
-    static func dialledBack(_ address: String, _ answers: [String: Bool]) -> Finding {
+    /// asked, by their names.
+    static func dialledBack(_ address: String, _ answers: [(name: String, Reachability)])
+        -> Finding
+    {
         let check = "reached at \(address)"
         guard !answers.isEmpty else {
             return .note(check, "no peer is connected that could try")
         }
-        let reached = answers.filter(\.value).keys.sorted()
-        guard reached.isEmpty else {
-            return .works(check, "by " + reached.joined(separator: ", "))
+        func names(_ word: Reachability) -> String? {
+            let some = answers.filter { $0.1 == word }.map(\.name).sorted()
+            return some.isEmpty ? nil : some.joined(separator: ", ")
         }
-        return .note(
-            check, "not by " + answers.keys.sorted().joined(separator: ", "),
-            "where others shall dial this device: let the port through the firewall, forward it "
-                + "in the router, or set public in [transports.tcp]")
+        if let reached = names(.reached) { return .works(check, "by \(reached)") }
+        if let vain = names(.notReached) {
+            return .note(
+                check, "not by \(vain)",
+                "where others shall dial this device: let the port through the firewall, forward "
+                    + "it in the router, or set public in [transports.tcp]")
+        }
+        if let asked = names(.askedTooOften) {
+            return .note(
+                check, "not tried: \(asked) dialled for this device six times in the last minute",
+                "ask again in a minute")
+        }
+        if let elsewhere = names(.notDialled) {
+            return .note(
+                check,
+                "not tried: \(elsewhere) dials no such address for others, who is not in "
+                    + "that network")
+        }
+        return .note(check, "not tried: \(names(.silent) ?? "nobody") did not answer")
+    }
+
+    /// What the home router does. `state` is `nil` where it has nothing to do.
+    static func portMapping(_ configuration: Configuration, _ state: PortMappingState?) -> Finding {
+        let check = "router"
+        guard configuration.network.transports.contains(.tcp), configuration.tcp.listen != .off
+        else { return .note(check, "not needed: tcp takes no connections") }
+        guard configuration.tcp.mapsPort else {
+            return .note(check, "not asked for a port: map_port = false in [transports.tcp]")
+        }
+        let byHand =
+            "turn NAT-PMP or UPnP on in the router, or forward the port there and set public in "
+            + "[transports.tcp]; map_port = false asks it no more"
+        switch state {
+        case nil:
+            return .note(
+                check,
+                "not needed: this device listens at no private IPv4 address behind a router")
+        case .asked: return .note(check, "is asked for a port, and has not answered yet")
+        case .mapped(let address, true):
+            return .works(check, "passes on what comes to \(address); a peer got through")
+        case .mapped(let address, nil):
+            return .works(check, "passes on what comes to \(address); no peer has tried yet")
+        case .mapped(let address, false):
+            return .note(
+                check, "passes on what comes to \(address), and no peer gets through", byHand)
+        case .refused(let why): return .failed(check, "was asked for a port: \(why)", byHand)
+        case .unavailable(let why):
+            return .note(check, "was asked for a port: \(why)", byHand)
+        }
+    }
+
+    /// Who speaks multicast DNS. `hasDaemon`: the Avahi daemon runs on this host.
+    static func multicastDNS(
+        _ configuration: Configuration, _ speaker: MulticastSpeaker?, hasDaemon: Bool
+    ) -> Finding {
+        let check = "mDNS"
+        let beside = hasDaemon ? "the Avahi daemon runs, and is not used" : "no Avahi daemon runs"
+        guard configuration.looksForOthersByMulticast else {
+            return .note(check, "off by the configuration; \(beside)")
+        }
+        switch speaker {
+        case nil: return .note(check, "nobody has to speak: there is nobody to look for; \(beside)")
+        case .daemon: return .works(check, "by the Avahi daemon")
+        case .embedded:
+            return hasDaemon
+                ? .note(
+                    check, "both: the Avahi daemon runs, and Avahi's core within the agent speaks",
+                    "where it stays so, let the agent's user reach the daemon by D-Bus: see that "
+                        + "dbus and avahi-daemon run")
+                : .works(check, "by Avahi's core within the agent; no Avahi daemon runs")
+        case .nobody(nil): return .note(check, "none yet: it starts")
+        case .nobody(let why?):
+            return .failed(
+                check, "none: neither the Avahi daemon nor Avahi's core within the agent: \(why)",
+                "install avahi-daemon, or the libraries libavahi-client3 and libavahi-core7")
+        }
     }
 
     private static let greatestLead: Int64 = 60

@@ -94,25 +94,43 @@ enum SystemChecks {
         return count
     }
 
-    static func multicast(_ probe: MulticastProbe, _ configuration: Configuration) -> Finding {
-        let check = "multicast"
+    /// One kind of addresses does: where `other` is heard, devices find each other by that.
+    static func multicast(
+        _ probe: MulticastProbe, _ family: MulticastProbe.Family, other: MulticastProbe
+    ) -> Finding {
+        let check = family == .v4 ? "multicast" : "multicast IPv6"
+        let group = family == .v4 ? "224.0.0.251" : "[ff02::fb]"
         let ticket = "use a ticket, or name addresses in connect of [transports.tcp]"
+        func failed(_ detail: String, _ remedy: String) -> Finding {
+            // Both are tried, and either is enough.
+            let isEnough = other.failure == nil && other.heardItself
+            return family == .v6 && isEnough
+                ? .note(check, detail, remedy) : .failed(check, detail, remedy)
+        }
         if let failure = probe.failure {
-            return .failed(
-                check, "\(failure)",
+            return failed(
+                "\(failure)",
                 "another mDNS program may keep port 5353 to itself: let it share the port, or "
                     + ticket)
         }
+        guard probe.hasInterface else {
+            return family == .v6 || other.hasInterface
+                ? .note(check, "no network interface has such an address with multicast")
+                : .failed(
+                    check, "no network interface has an address with multicast",
+                    "connect this device to a network, or " + ticket)
+        }
         guard probe.heardItself else {
-            return .failed(
-                check, "what is sent to 224.0.0.251 does not come back to this host",
+            return failed(
+                "what is sent to \(group) does not come back to this host",
                 "allow UDP port 5353 in the firewall, or " + ticket)
         }
         guard !probe.others.isEmpty else {
             return .note(
                 check, "goes out, and nothing of others comes in",
-                "where others are on, the network keeps its devices apart (possible client "
-                    + "isolation): use the ticket's address")
+                other.others.isEmpty
+                    ? "where others are on, the network keeps its devices apart (possible client "
+                        + "isolation): use the ticket's address" : "")
         }
         let some = probe.others.sorted().prefix(3).joined(separator: ", ")
         return .works(check, "goes out, and others are heard: \(some)")

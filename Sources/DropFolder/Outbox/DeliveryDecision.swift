@@ -29,6 +29,8 @@ enum DeliveryDecision: Hashable {
             /// `nil` for whatever the folder accepts.
             var accept: [MIMEPattern]?
             var maxSize: UInt64?
+            /// What all of its files may take, in bytes; `nil` without limit. See `PeerBudgets`.
+            var maxTotal: UInt64?
         }
 
         /// The rules for what a device shares: both its own and the folder's have to allow a file.

@@ -17,17 +17,20 @@ struct DeliveryWriting {
     let start: BytePath
     let rules: DeliveryDecision.Rules
     var budget = SpaceBudget.none
+    /// What may still come of single devices.
+    private(set) var peers: PeerBudgets
     private(set) var dropped: [Dropped] = []
 
     init(
         _ transaction: Transaction, root: Int64, start: BytePath, rules: DeliveryDecision.Rules,
-        budget: SpaceBudget = .none
+        budget: SpaceBudget = .none, peers: PeerBudgets = PeerBudgets()
     ) {
         self.transaction = transaction
         self.root = root
         self.start = start
         self.rules = rules
         self.budget = budget
+        self.peers = peers
     }
 
     /// Decides and writes. Copies that move or are taken back are dealt with before.
@@ -54,10 +57,17 @@ struct DeliveryWriting {
         record.version = document.version
         record.versionID = document.versionID
         record.attachment = file.attachment
-        guard budget.take(file.attachment.byteCount) else {
+        let counted = known?.countedBytes ?? 0
+        let count = max(file.attachment.byteCount, record.heldBytes)
+        let mayCome = peers.change(document.origin, from: counted, to: count)
+        guard mayCome, budget.take(file.attachment.byteCount) else {
+            let before = mayCome ? count : counted
+            _ = peers.change(document.origin, from: before, to: record.heldBytes)
             record.state = .waiting
-            record.reason = budget.reason.rawValue
-            record.detail = "\(file.attachment.byteCount) bytes do not fit"
+            record.reason = (mayCome ? budget.reason : .overQuota).rawValue
+            record.detail =
+                "\(file.attachment.byteCount) bytes do not fit"
+                + (mayCome ? "" : " into max_total of [[peer]] for this device")
             // Asked again and again: nothing is written where nothing is new.
             if record != known { try transaction.put(record) }
             return

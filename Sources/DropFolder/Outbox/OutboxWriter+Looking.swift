@@ -24,22 +24,24 @@ extension OutboxWriter {
                 return
             }
             let space = try await availableSpace(place, for: Self.sum(needed.map(\.attachment)))
+            let peers = try await peerOffer(for: Self.sumByOrigin(foreign))
             // Done before it counts as learned, so that a crash does not lose it.
             for document in try await toMoveOrRetract(page) { try await moveOrRetract(document) }
             guard placeInUse() != nil else { return }
-            let dropped = try await chute.store.write(durable: .withNext) { transaction in
+            let (dropped, left) = try await chute.store.write(durable: .withNext) { transaction in
                 var writing = DeliveryWriting(
                     transaction, root: root, start: start, rules: rules,
-                    budget: promises.left(of: space))
+                    budget: promises.left(of: space), peers: peers.budgets)
                 for document in foreign { try writing.decide(document) }
                 if var folder = try transaction.row(FolderRecord.self, key) {
                     folder.learned = last.learned
                     try transaction.put(folder)
                 }
                 _ = promises.promise(writing.budget, of: space, to: root)
-                return writing.dropped
+                return (writing.dropped, writing.peers)
             }
             learned = last.learned
+            settle(left, of: peers)
             try await discard(dropped)
             if page.count < Self.pageCount { return }
         }
@@ -150,10 +152,11 @@ extension OutboxWriter {
         guard !records.isEmpty else { return space }
         let (root, rules, start) = (root, rules, place.staging.start)
         let (collection, promises) = (folder.collection, promises)
-        let (left, dropped) = try await chute.store.write { transaction in
+        let peers = try await peerOffer(for: nil)
+        let (left, dropped, peersLeft) = try await chute.store.write { transaction in
             var writing = DeliveryWriting(
                 transaction, root: root, start: start, rules: rules,
-                budget: promises.left(of: space))
+                budget: promises.left(of: space), peers: peers.budgets)
             for record in records {
                 guard let known = try transaction.row(DeliveryRecord.self, record.key),
                     known == record,
@@ -161,8 +164,12 @@ extension OutboxWriter {
                 else { continue }
                 try writing.fetch(document, known)
             }
-            return (promises.promise(writing.budget, of: space, to: root), writing.dropped)
+            return (
+                promises.promise(writing.budget, of: space, to: root), writing.dropped,
+                writing.peers
+            )
         }
+        settle(peersLeft, of: peers)
         try await discard(dropped)
         return left
     }

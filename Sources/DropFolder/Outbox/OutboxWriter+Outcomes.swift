@@ -85,17 +85,20 @@ extension OutboxWriter {
         let (root, rules, start) = (root, rules, place.staging.start)
         let (collection, promises) = (folder.collection, promises)
         let space = try await availableSpace(place, for: record.attachment.byteCount)
-        try await chute.store.write { transaction in
+        let peers = try await peerOffer(for: nil)
+        let left = try await chute.store.write { transaction in
             try transaction.remove(IntentRecord.self, record.key)
             guard let known = try transaction.row(DeliveryRecord.self, record.key),
                 let document = try transaction.document(record.document, in: collection)
-            else { return }
+            else { return peers.budgets }
             var writing = DeliveryWriting(
                 transaction, root: root, start: start, rules: rules,
-                budget: promises.left(of: space))
+                budget: promises.left(of: space), peers: peers.budgets)
             try writing.fetch(document, known)
             _ = promises.promise(writing.budget, of: space, to: root)
+            return writing.peers
         }
+        settle(left, of: peers)
         unsettled.remove(record.key)
     }
 

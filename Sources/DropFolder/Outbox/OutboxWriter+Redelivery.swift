@@ -66,10 +66,11 @@ extension OutboxWriter {
         let (root, collection, rules, start) = (root, folder.collection, rules, place.staging.start)
         let promises = promises
         let space = try await availableSpace(place, for: Self.sum(due.map(\.attachment)))
-        let (count, dropped) = try await chute.store.write { transaction in
+        let peers = try await peerOffer(for: nil)
+        let (count, dropped, left) = try await chute.store.write { transaction in
             var writing = DeliveryWriting(
                 transaction, root: root, start: start, rules: rules,
-                budget: promises.left(of: space))
+                budget: promises.left(of: space), peers: peers.budgets)
             var count = 0
             for record in due {
                 guard var known = try transaction.row(DeliveryRecord.self, record.key),
@@ -81,8 +82,9 @@ extension OutboxWriter {
                 count += 1
             }
             _ = promises.promise(writing.budget, of: space, to: root)
-            return (count, writing.dropped)
+            return (count, writing.dropped, writing.peers)
         }
+        settle(left, of: peers)
         try await discard(dropped)
         return count
     }

@@ -62,6 +62,7 @@ actor OutboxWriter {
     var expected: [BytePath: AttachmentID] = [:]
     /// The folder names of peers; what is bound once never changes.
     var peerNames: [DeviceID: [UInt8]] = [:]
+    var peerTotals = PeerTotals()
     let detector = MIMEDetector()
     let hasher = AttachmentHasher()
 
@@ -84,7 +85,9 @@ actor OutboxWriter {
         rules = DeliveryDecision.Rules(
             accept: folder.accept, maxSize: folder.maxSize,
             peers: Dictionary(
-                peers.map { ($0.id, .init(accept: $0.accept, maxSize: $0.maxSize)) },
+                peers.map {
+                    ($0.id, .init(accept: $0.accept, maxSize: $0.maxSize, maxTotal: $0.maxTotal))
+                },
                 uniquingKeysWith: { one, _ in one }))
         layout = folder.layout
         limits = SpaceLimits(minFree: folder.minFree, maxTotal: folder.maxTotal)
@@ -138,6 +141,10 @@ actor OutboxWriter {
                 case .fetched(let outcomes): fetched += outcomes
                 }
             }
+            // What waits for room is looked at again with each tick, and counted only after something
+            // else happened.
+            peerTotals.isStale =
+                peerTotals.isStale || looks || forgets || checks || !fetched.isEmpty
             do {
                 if ticks, let place, try !place.staging.isInPlace(in: place.publisher.root) {
                     wait("its staging folder was removed")

@@ -50,6 +50,9 @@ struct DeliveryRecord: LocalRow, Hashable {
         return indexes
     }
 
+    /// Before the keys of an outbox.
+    static func start(root: Int64) -> [UInt8] { folderKey(root) }
+
     static func key(root: Int64, _ document: DocumentID) -> [UInt8] {
         folderKey(root) + document.bytes
     }

@@ -16,6 +16,16 @@ final class FolderLock: Sendable {
         guard try file?.tryLock() ?? true else { return nil }
     }
 
+    /// Whether anybody has the folder, this agent too. Makes nothing.
+    static func isHeld(_ folder: borrowing Folder) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            return try folder.open(".chute/lock", FileDescriptor.readWrite).isLocked()
+        } catch {
+            guard error.isNotFound || error.isUnwritable else { throw error }
+            return false
+        }
+    }
+
     private static func open(_ folder: borrowing Folder) throws(SystemError) -> FileDescriptor {
         let (path, flags) = (BytePath(".chute/lock"), FileDescriptor.readWriteCreate)
         do throws(SystemError) { return try folder.open(path, flags, mode: 0o600) } catch {

@@ -23,6 +23,15 @@ final class FolderLocks: Sendable {
         return lock != nil
     }
 
+    /// Whether this agent has the open folder, as whatever root. Blocks.
+    func holds(_ folder: borrowing Folder) throws(SystemError) -> Bool {
+        let status = try folder.status()
+        let key = RootOverlap.Key(device: status.device, inode: status.inode)
+        return states.withLock { states in
+            states.values.contains { if case .held(key, _) = $0 { true } else { false } }
+        }
+    }
+
     /// Keeps a lock that was taken before the root had its number.
     func keep(
         _ lock: FolderLock, _ root: Int64, _ folder: borrowing Folder

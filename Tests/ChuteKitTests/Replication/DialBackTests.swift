@@ -1,4 +1,6 @@
 import ChuteSystem
+@preconcurrency import Dispatch
+import Synchronization
 import TestSupport
 import Testing
 
@@ -66,6 +68,84 @@ struct DialBackTests {
             }
             #expect(await one.chute.isReachable(at: own).isEmpty)
         }
+    }
+
+    @Test func `an answer that says only that nothing was tried means what was asked before`() {
+        var asked = AskedDialBacks()
+        let (one, two) = (DeviceID(publicKey: [1]), DeviceID(publicKey: [2]))
+        func meaning(_ word: DialedBack.Word?, isPublic: Bool = false) -> Reachability {
+            asked.meaning(of: word, from: one, isPublic: isPublic)
+        }
+        for second in 0..<DialBackLimit.perMinute {
+            asked.note(one, now: .seconds(second))
+            asked.note(two, now: .seconds(second))
+        }
+        #expect(meaning(.notTried) == .notDialled)
+        // Everybody dials those, unless it was asked too often.
+        #expect(meaning(.notTried, isPublic: true) == .askedTooOften)
+        asked.note(one, now: .seconds(50))
+        #expect(meaning(.notTried) == .askedTooOften)
+        #expect(asked.meaning(of: .notTried, from: two, isPublic: false) == .notDialled)
+        #expect(meaning(.reached) == .reached && meaning(.notReached) == .notReached)
+        #expect(meaning(nil) == .silent)
+        asked.note(one, now: .seconds(200))
+        #expect(meaning(.notTried) == .notDialled)
+    }
+
+    @Test func `who asks too often is told that it does`() async throws {
+        try await withTwoEngines { one, two in
+            let own = try await one.address()
+            for _ in 0..<DialBackLimit.perMinute {
+                #expect(
+                    await one.chute.reachability(at: own) == [two.chute.device: .reached])
+            }
+            #expect(await one.chute.reachability(at: own) == [two.chute.device: .askedTooOften])
+        }
+    }
+
+    /// Look-ups that never end, until it is let go.
+    private final class Silence: Sendable {
+        private let gate = DispatchSemaphore(value: 0)
+        let count = Mutex(0)
+
+        var names: NameLookup {
+            NameLookup(limit: 2) { [self] _ in
+                count.withLock { $0 += 1 }
+                gate.wait()
+                gate.signal()
+                return []
+            }
+        }
+
+        func end() { gate.signal() }
+    }
+
+    @Test func `a name server that never answers held a member's questions up for good`()
+        async throws
+    {
+        let silence = Silence()
+        defer { silence.end() }
+        let dialing = DialingBack(names: silence.names, timeout: .milliseconds(50))
+        let tls = try TLSContext(key: .generate())
+        let source = SocketAddress("192.0.2.1:1")
+        func word(_ number: UInt8) async -> DialedBack.Word {
+            await dialing.word(
+                on: "name.invalid:4040", for: DeviceID(publicKey: [number]), source: source, tls,
+                .none)
+        }
+        for number in 0..<4 as Range<UInt8> { #expect(await word(number) == .notReached) }
+        // Those that nobody waits for any more still count.
+        #expect(silence.count.withLock { $0 } == 2)
+        // One that is cancelled is let go at once.
+        let other = Silence()
+        defer { other.end() }
+        let patient = DialingBack(names: other.names, timeout: .seconds(600))
+        let waiting = Task {
+            await patient.word(
+                on: "name.invalid:4040", for: DeviceID(publicKey: [1]), source: source, tls, .none)
+        }
+        waiting.cancel()
+        #expect(await waiting.value == .notReached)
     }
 
     @Test func `one address at a time and six a minute are dialled for a device`() {

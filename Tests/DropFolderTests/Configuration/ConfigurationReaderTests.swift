@@ -226,11 +226,29 @@ struct ConfigurationReaderTests {
         (peer.transports, peer.maxSize, peer.maxTotal) = ([.lan], 5, 1000)
         peer.accept = [try #require(MIMEPattern("image/*"))]
         #expect(configuration.peers == [peer])
-        #expect(configuration.notices.map(\.message).allSatisfy { $0.contains("max_total") })
+        #expect(configuration.notices.isEmpty)
         let again = try read(ConfigurationWriter.effective(configuration))
         #expect(again.network == configuration.network && again.peers == configuration.peers)
         #expect(again.lan == lan && again.webSocket == configuration.webSocket)
         #expect(again.tcp == configuration.tcp)
+    }
+
+    @Test(arguments: ["", " \n\t\n", "# nothing but words\n"])
+    func `an empty file counted as right`(_ text: String) {
+        #expect(
+            problems(text) == [
+                "/etc/chute/chute.toml:1:1: chute.toml is empty, expected what `chute init` writes "
+                    + "where there is no such file"
+            ])
+        #expect(problems("[device]\n").isEmpty)
+    }
+
+    @Test func `that there is no shared key can be said in words`() throws {
+        let without = try read("[device]\nname = \"pi\"\n")
+        #expect(without.device.sharedKey == nil && !without.device.isPairedOnPurpose)
+        let onPurpose = try read("[device]\nname = \"pi\"\nshared_key = \"\"\n")
+        #expect(onPurpose.device.sharedKey == nil && onPurpose.device.isPairedOnPurpose)
+        #expect(try read(ConfigurationWriter.effective(onPurpose)).device == onPurpose.device)
     }
 
     @Test func `one peer has one block`() throws {

@@ -51,8 +51,92 @@ struct DoctorChecksTests {
         #expect(outcome("outbox", info(free: 2000, files: 10)) == .failed)
         #expect(outcome("outbox", info(free: 2000, isReadOnly: true)) == .failed)
         #expect(outcome("inbox", info(free: 2000, isReadOnly: true)) == .works)
-        let gone = FolderCheck(use: "inbox", path: "/f", facts: .unreachable("no such folder"))
+        let gone = FolderCheck(
+            use: "inbox", path: "/f",
+            facts: .unreachable(.init(error: SystemError(code: ENOENT, call: "open"))))
         #expect(gone.findings.map(\.outcome) == [.failed])
+        #expect(gone.findings[0].remedy.contains("mount the drive"))
+    }
+
+    @Test func `a closed inbox was to be mounted`() async throws {
+        func remedy(_ use: String, _ closed: FolderRefusal.Closed) -> String {
+            FolderRefusal(error: SystemError(code: EACCES, call: "open"), closed: closed).remedy(
+                use)
+        }
+        #expect(
+            remedy("inbox", .init(path: "/my in", isOwn: true)) == "let this user in: chmod u+rx "
+                + "'/my in'")
+        #expect(remedy("outbox", .init(path: "/o", isOwn: true)).contains("chmod u+rwx /o"))
+        #expect(remedy("inbox", .init(path: "/o", isOwn: false)).contains("sudo chown"))
+        // Who is closed out by one above is told of that one.
+        try await withTemporaryDirectory { folder in
+            let error = SystemError(code: EACCES, call: "open")
+            #expect(
+                FolderRefusal.of(folder.appending("not/there"), error).closed
+                    == .init(path: folder, isOwn: true))
+            #expect(FolderRefusal.of(folder, SystemError(code: EIO, call: "open")).closed == nil)
+        }
+    }
+
+    @Test func `an outbox that cannot be written fails, an inbox does not`() {
+        func outcome(_ use: String) -> Finding? {
+            FolderCheck(
+                use: use, path: "/f",
+                facts: .found(
+                    .init(
+                        info: info(free: 2000), abilities: nil, foldsCase: nil, minFree: 0,
+                        writing: .init(
+                            error: SystemError(code: EACCES, call: "access"),
+                            closed: .init(path: "/f", isOwn: true))))
+            ).findings.first
+        }
+        #expect(outcome("inbox")?.outcome == .works)
+        for use in ["outbox", "staging", "home"] {
+            #expect(outcome(use)?.outcome == .failed)
+            #expect(outcome(use)?.remedy.contains("chmod u+rwx /f") == true)
+        }
+    }
+
+    @Test func `files that are staged on another file system than their outbox fail`() {
+        func finding(isApart: Bool) -> Finding? {
+            FolderCheck(
+                use: "staging", path: "/f/.chute/staging",
+                facts: .found(
+                    .init(
+                        info: info(free: 2000), abilities: nil, foldsCase: nil, minFree: 0,
+                        isApart: isApart))
+            ).findings.first
+        }
+        #expect(finding(isApart: true)?.outcome == .failed)
+        #expect(finding(isApart: true)?.remedy.isEmpty == false)
+        #expect(finding(isApart: false)?.outcome == .works)
+        #expect(finding(isApart: false)?.detail.contains("on its outbox's file system") == true)
+    }
+
+    @Test(.enabled(if: canMount, "needs root"))
+    func `staging is looked at where it is mounted apart`() async throws {
+        try await withTemporaryDirectory { folder in
+            let path = folder.appending("out")
+            let root = try FolderRoot.establish(at: path, use: .init(.outbox, space: nil))
+            _ = try root.privateFolder("staging")
+            var configuration = Configuration()
+            configuration.folders = [FolderSettings(collection: "pics", outbox: path)]
+            configuration.folders[0].minFree = 0
+            let home = try Home.locate(
+                folder, environment: ProcessEnvironment([:]), currentFolder: folder)
+            try Folder.make(home.stateFolder)
+            func staging() -> Finding? {
+                FolderProbe(configuration: configuration, home: home).checks()
+                    .first { $0.use == "staging" }?.findings.first
+            }
+            #expect(staging()?.outcome == .works)
+            let point = path.appending(".chute/staging")
+            try mountTmpfs(point, "size=64k")
+            let apart = staging()
+            try unmount(point)
+            #expect(apart?.outcome == .failed)
+            #expect(apart?.detail.contains("another file system") == true)
+        }
     }
 
     @Test func `clocks a minute apart fail, whichever is ahead`() {
@@ -73,16 +157,93 @@ struct DoctorChecksTests {
     }
 
     @Test func `silence of others on the network is said, and no failure`() {
-        var probe = MulticastProbe()
-        let configuration = Configuration()
-        #expect(SystemChecks.multicast(probe, configuration).outcome == .failed)
-        probe.heardItself = true
-        let alone = SystemChecks.multicast(probe, configuration)
-        #expect(alone.outcome == .note && alone.remedy.contains("client isolation"))
-        probe.others = ["10.0.0.2"]
-        #expect(SystemChecks.multicast(probe, configuration).outcome == .works)
-        probe.failure = SystemError(code: EADDRINUSE, call: "bind")
-        #expect(SystemChecks.multicast(probe, configuration).outcome == .failed)
+        for family in [MulticastProbe.Family.v4, .v6] {
+            var probe = MulticastProbe()
+            func finding() -> Finding {
+                SystemChecks.multicast(probe, family, other: MulticastProbe())
+            }
+            probe.hasInterface = true
+            #expect(finding().outcome == .failed)
+            probe.heardItself = true
+            #expect(finding().outcome == .note && finding().remedy.contains("client isolation"))
+            probe.others = ["10.0.0.2"]
+            #expect(finding().outcome == .works)
+            probe.failure = SystemError(code: EADDRINUSE, call: "bind")
+            #expect(finding().outcome == .failed)
+        }
+    }
+
+    @Test func `without IPv6 multicast the other one is enough, and none at all fails`() {
+        var works = MulticastProbe()
+        (works.hasInterface, works.heardItself, works.others) = (true, true, ["10.0.0.2"])
+        var fails = MulticastProbe()
+        fails.failure = SystemError(code: EAFNOSUPPORT, call: "socket")
+        #expect(SystemChecks.multicast(fails, .v6, other: works).outcome == .note)
+        #expect(SystemChecks.multicast(fails, .v6, other: fails).outcome == .failed)
+        #expect(SystemChecks.multicast(fails, .v4, other: works).outcome == .failed)
+        let none = MulticastProbe()
+        #expect(SystemChecks.multicast(none, .v4, other: none).outcome == .failed)
+        #expect(SystemChecks.multicast(none, .v6, other: none).outcome == .note)
+        #expect(SystemChecks.multicast(none, .v4, other: works).outcome == .note)
+    }
+
+    @Test func `both kinds of addresses are tried on the network`() async {
+        let hasIPv6 = InterfaceAddress.all().contains { !$0.isLoopback && $0.isIPv6 }
+        let probe = await MulticastProbe.run(.v6, for: .milliseconds(300))
+        #expect(probe.hasInterface == hasIPv6 || probe.failure != nil)
+    }
+
+    @Test func `the router has a line of its own`() {
+        var configuration = Configuration()
+        func finding(_ state: PortMappingState?) -> Finding {
+            LiveChecks.portMapping(configuration, state)
+        }
+        #expect(finding(nil).outcome == .note && finding(nil).detail.hasPrefix("not needed"))
+        #expect(finding(.asked).outcome == .note)
+        for isReached in [true, nil] {
+            let mapped = finding(.mapped(address: "192.0.2.1:4040", isReached: isReached))
+            #expect(mapped.outcome == .works && mapped.detail.contains("192.0.2.1:4040"))
+        }
+        let vain = finding(.mapped(address: "192.0.2.1:4040", isReached: false))
+        #expect(vain.outcome == .note && vain.remedy.contains("public"))
+        let refused = finding(.refused("the router refuses (UPnP 718)"))
+        #expect(refused.outcome == .failed && refused.remedy.contains("map_port = false"))
+        #expect(finding(.unavailable("no answer")).outcome == .note)
+        configuration.tcp.mapsPort = false
+        #expect(finding(nil).detail.contains("map_port = false"))
+        configuration.tcp.listen = .off
+        #expect(finding(nil).detail.contains("takes no connections"))
+    }
+
+    @Test func `who speaks mDNS has a line of its own`() {
+        var configuration = Configuration()
+        func finding(_ speaker: MulticastSpeaker?, _ hasDaemon: Bool) -> Finding {
+            LiveChecks.multicastDNS(configuration, speaker, hasDaemon: hasDaemon)
+        }
+        #expect(finding(.daemon, true).detail == "by the Avahi daemon")
+        #expect(finding(.embedded, false).detail.contains("core within the agent"))
+        #expect(finding(.embedded, true).detail.hasPrefix("both: "))
+        let none = finding(.nobody("no socket"), false)
+        #expect(none.outcome == .failed && none.detail.hasPrefix("none: "))
+        #expect(none.remedy.contains("avahi-daemon"))
+        #expect(finding(.nobody(nil), false).outcome == .note)
+        #expect(finding(nil, true).detail.contains("the Avahi daemon runs"))
+        configuration.lan.usesMDNS = false
+        #expect(finding(nil, false).detail.hasPrefix("off"))
+    }
+
+    @Test func `that others dialled too often was said as if nobody were connected`() {
+        func finding(_ answers: (name: String, Reachability)...) -> Finding {
+            LiveChecks.dialledBack("192.0.2.1:4040", answers)
+        }
+        #expect(finding().detail.contains("no peer is connected"))
+        let often = finding(("pi", .askedTooOften), ("nas", .silent))
+        #expect(often.detail.contains("pi dialled for this device six times"))
+        #expect(often.remedy.contains("in a minute"))
+        #expect(finding(("pi", .notDialled)).detail.contains("pi dials no such address"))
+        #expect(finding(("pi", .silent)).detail.contains("pi did not answer"))
+        #expect(finding(("pi", .notReached), ("nas", .reached)).outcome == .works)
+        #expect(finding(("pi", .notReached), ("nas", .askedTooOften)).detail == "not by pi")
     }
 
     @Test func `what a folder's file system can do is tried, and nothing is left of it`()
@@ -97,7 +258,7 @@ struct DoctorChecksTests {
                 folder, environment: ProcessEnvironment([:]), currentFolder: folder)
             try Folder.make(home.stateFolder)
             let checks = FolderProbe(configuration: configuration, home: home).checks()
-            #expect(checks.map(\.use) == ["home", "outbox"])
+            #expect(checks.map(\.use) == ["home", "outbox"], "nothing was staged yet")
             guard case .found(let found) = checks[1].facts else {
                 Issue.record("the outbox is there")
                 return

@@ -58,9 +58,10 @@ final class WriterBench: Sendable {
     /// Runs a writer, as one start of the agent, while `body` runs.
     @discardableResult
     func withWriter<Value>(
-        locks: FolderLocks = FolderLocks(), _ body: (OutboxWriter) async throws -> Value
+        locks: FolderLocks = FolderLocks(), peers: [PeerSettings] = [],
+        _ body: (OutboxWriter) async throws -> Value
     ) async throws -> Value {
-        let writer = try await writer(locks: locks)
+        let writer = try await writer(locks: locks, peers: peers)
         let running = Task { try await writer.run() }
         let result: Result<Value, any Error>
         do { result = .success(try await body(writer)) } catch { result = .failure(error) }
@@ -89,11 +90,13 @@ final class WriterBench: Sendable {
     }
 
     /// A writer that does not run.
-    func writer(locks: FolderLocks = FolderLocks()) async throws -> OutboxWriter {
+    func writer(
+        locks: FolderLocks = FolderLocks(), peers: [PeerSettings] = []
+    ) async throws -> OutboxWriter {
         let key = key
         let record = try await chute.store.read { try $0.row(FolderRecord.self, key) }
         return try OutboxWriter(
-            chute: chute, folder: settings, record: #require(record),
+            chute: chute, folder: settings, peers: peers, record: #require(record),
             promises: SpacePromises(outboxes: [root]), locks: locks,
             log: Log(showsPriority: false))
     }

@@ -49,6 +49,10 @@ struct HomeRouterTests {
                     doctor.output.contains("ok    reached at \(outer): by cyd\n"),
                     "\(doctor.output)")
                 #expect(
+                    doctor.output.contains(
+                        "ok    router: passes on what comes to \(outer); a peer"),
+                    "\(doctor.output)")
+                #expect(
                     try await cyd.status().transport("tcp")?.detail == "[::]:4040",
                     "one without a router asks none")
             }

@@ -130,6 +130,7 @@ final class LANRun: Sendable {
     private struct Told {
         var announcement: ServiceAnnouncement?
         var state: TransportState?
+        var speaker: MulticastSpeaker?
         var announced: [String]?
         var seen = LANView.Seen()
     }
@@ -137,8 +138,10 @@ final class LANRun: Sendable {
     private func tell(_ view: LANView, _ seen: LANView.Seen, _ told: inout Told) {
         let (state, announced) = (view.state, view.announced)
         if let state, state != told.state { host.report(state) }
+        if view.speaker != told.speaker { host.report(view.speaker) }
         if announced != told.announced { host.announce(announced) }
         if seen.members != told.seen.members { host.found(seen.members) }
         (told.state, told.announced, told.seen) = (state ?? told.state, announced, seen)
+        told.speaker = view.speaker
     }
 }

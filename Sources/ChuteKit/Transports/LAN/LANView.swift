@@ -132,6 +132,16 @@ struct LANView {
         return multicastState(place)
     }
 
+    /// `nil` where nobody has to speak: mDNS is off, or this device shares with nobody.
+    var speaker: MulticastSpeaker? {
+        guard looksForOthers, !chosen.isEmpty else { return nil }
+        return switch multicast.speaker {
+        case .daemon: .daemon
+        case .embedded: .embedded
+        case .nobody(let error): .nobody(error.map { "\($0)" })
+        }
+    }
+
     private var missingInterfaces: String {
         transport.interfaces.isEmpty
             ? "no network interface has an address: connect this device to a network"

@@ -69,6 +69,19 @@ struct PortMappingPlan {
         return failure.map { "no port at the router: \($0)" }
     }
 
+    /// How it is, for programs; `nil` where there is nothing to map.
+    var state: PortMappingState? {
+        if let mapping {
+            return .mapped(
+                address: mapping.external.description,
+                isReached: isVerified ? true : vainCount > 0 ? false : nil)
+        }
+        guard place != nil else { return nil }
+        guard let failure else { return .asked }
+        if case .refused = failure { return .refused(failure.description) }
+        return .unavailable(failure.description)
+    }
+
     /// When `woken` is due; `nil` for never.
     var wakeAt: Duration? {
         let moments = [isAsking ? nil : askAt, isDialling ? nil : dialAt].compactMap(\.self)

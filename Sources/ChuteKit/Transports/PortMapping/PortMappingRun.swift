@@ -7,6 +7,7 @@ struct PortMappingRun: Sendable {
     struct Standing: Hashable, Sendable {
         var words: String?
         var address: String?
+        var state: PortMappingState?
     }
 
     private enum Arrival: Sendable {
@@ -72,7 +73,8 @@ struct PortMappingRun: Sendable {
                 } else {
                     alarm.cancel()
                 }
-                let standing = Standing(words: plan.words, address: plan.address?.description)
+                let standing = Standing(
+                    words: plan.words, address: plan.address?.description, state: plan.state)
                 if standing != told { changed(standing) }
                 told = standing
             }
