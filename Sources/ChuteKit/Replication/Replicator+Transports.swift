@@ -82,9 +82,9 @@ extension Replicator {
             guard announced[name] != addresses else { return }
             announced[name] = addresses
         case .found(let peers):
-            let known = Set(book.found[name] ?? [])
-            book.find(peers, by: name)
-            if !Set(peers).subtracting(known).isEmpty { dialAtOnce() }
+            // Of all who pause only those who dial such an address try again: whoever makes noise
+            // on a link would disturb all dialling otherwise.
+            if book.find(peers, by: name) { foundAnew.fire(.members) }
             dialAll()
             return
         case .accepted: return

@@ -16,6 +16,9 @@ actor Replicator {
     var proving: [DeviceID: Int] = [:]
     /// What is to be dialled.
     var book = DialBook()
+    /// Who may open a connection at present, and what those wait for who may not yet.
+    var turns = DialTurns()
+    var turnGates: [UInt64: Gate] = [:]
     /// The addresses that a task dials now and then.
     var dialing: Set<String> = []
     /// The transports that run, by their names; those that end are gone from it.
@@ -48,7 +51,9 @@ actor Replicator {
     let transportChanges = ChangeSignal()
     /// Fired with `.members` when those who pause before they dial shall try at once.
     let dialNow = ChangeSignal()
-    /// How often that was.
+    /// Fired with `.members` when a transport found addresses that it did not know.
+    let foundAnew = ChangeSignal()
+    /// How often all were called to try at once.
     var dialCalls = 0
     let networkChanges = NetworkChanges()
 
