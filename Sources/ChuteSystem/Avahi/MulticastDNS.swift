@@ -10,7 +10,7 @@ import Synchronization
 package final class MulticastDNS: Sendable {
     struct Orders {
         var announcement: ServiceAnnouncement?
-        var unwatched: Set<String> = []
+        var unwatched: Set<ServiceSighting> = []
         var isStopped = false
     }
 
@@ -52,9 +52,11 @@ package final class MulticastDNS: Sendable {
         order { $0.announcement = announcement }
     }
 
-    /// Says which services do not matter, by their names: what was seen of them is not watched
-    /// any further, until they matter again.
-    package func leaveUnwatched(_ names: Set<String>) { order { $0.unwatched = names } }
+    /// Says which sightings do not matter: they are not watched any further, until they matter
+    /// again, and the oldest of very many are not seen any more.
+    package func leaveUnwatched(_ sightings: Set<ServiceSighting>) {
+        order { $0.unwatched = sightings }
+    }
 
     /// Takes everything back and ends the thread. Returns when others were told, or after a
     /// second: a daemon that does not answer is not waited for. Not cut short by cancellation.

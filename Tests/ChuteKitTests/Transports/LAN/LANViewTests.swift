@@ -193,16 +193,47 @@ struct LANViewTests {
         #expect(view.names != names)
     }
 
-    @Test func `services of others are named, so that nobody goes on asking for them`() {
+    @Test func `services of others need not be watched, nor those with addresses of elsewhere`() {
         var view = Self.view()
-        view.multicast.sightings = [
-            Self.sighting(of: Self.pi, at: "192.168.1.9"),
-            ServiceSighting(
-                name: "z", interface: "eth0", address: SocketAddress(host: "192.168.1.11", port: 1),
-                host: "z.local", text: []),
-        ]
+        view.networks = ["192.168.1.0/24"].compactMap { NetworkPrefix($0) }
+        let stranger = ServiceSighting(
+            name: "z", interface: "eth0", address: SocketAddress(host: "192.168.1.11", port: 1),
+            host: "z.local", text: [])
+        // One takes the name of a member's service, on this link or another.
+        let thief = ServiceSighting(
+            name: "x", interface: "awdl0", address: SocketAddress(host: "192.168.1.12", port: 1),
+            host: "z.local", text: [])
+        let far = ["10.9.9.9", "127.0.0.1", "::1"].map { Self.sighting(of: Self.pi, at: $0) }
+        view.multicast.sightings =
+            [Self.sighting(of: Self.pi, at: "192.168.1.9"), stranger, thief] + far
         var recogniser = LANRecogniser()
-        #expect(view.seen(by: &recogniser).others == ["z"])
+        let seen = view.seen(by: &recogniser)
+        #expect(seen.others == Set([stranger, thief] + far))
+        #expect(seen.members == [FoundPeer(address: "lan://192.168.1.9:4041", device: Self.pi)])
+    }
+
+    @Test
+    func `of a record that is repeated with many addresses few are watched, of each kind some`() {
+        var view = Self.view()
+        view.networks = ["192.168.0.0/16", "2001:db8::/32"].compactMap { NetworkPrefix($0) }
+        let copies = (0..<250).map { Self.sighting(of: Self.pi, at: "192.168.2.\($0)") }
+        let true4 = Self.sighting(of: Self.pi, at: "192.168.1.9")
+        let true6 = Self.sighting(of: Self.pi, at: "2001:db8::9")
+        let ofLink = Self.sighting(of: Self.pi, at: "fe80::9%eth0")
+        for sightings in [
+            [true4, true6, ofLink] + copies, copies + [true4, true6, ofLink],
+        ] {
+            view.multicast.sightings = sightings
+            var recogniser = LANRecogniser()
+            let seen = view.seen(by: &recogniser)
+            #expect(seen.members.count == 253, "each is tried at some time")
+            let first = Set(seen.members.prefix(4).map(\.address))
+            for address in [true4, true6, ofLink].map(\.address) {
+                #expect(first.contains(LANAddress.text(address)))
+            }
+            #expect(seen.others.count == 245)
+            #expect(seen.others.isDisjoint(with: [true4, true6, ofLink]))
+        }
     }
 
     @Test func `another space gets other names of this device`() throws {
