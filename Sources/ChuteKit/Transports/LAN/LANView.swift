@@ -12,6 +12,7 @@ struct LANView {
     var listeningTrouble: String?
     /// All addresses of this host.
     private(set) var interfaceAddresses: [InterfaceAddress] = []
+    private var whereabouts = LANWhereabouts()
     /// The networks that they are in; `nil` until that is known.
     var networks: [NetworkPrefix]?
     /// The inner `nil` while this device shares with nobody, the outer until that is known.
@@ -90,12 +91,11 @@ struct LANView {
         return address.isOfThisLink || networks?.contains { $0.contains(address) } ?? true
     }
 
-    /// Takes in the addresses of this host. With others it gets other names: nobody knows it
-    /// again in another network, and who saw it looks for its addresses anew.
+    /// Takes in the addresses of this host. In another network it gets other names: nobody knows it
+    /// again there, and who saw it looks for its addresses anew.
     mutating func take(_ addresses: [InterfaceAddress]) {
-        let before = toldOnLinks
         interfaceAddresses = addresses
-        if !before.isEmpty, Set(before) != Set(toldOnLinks) { names = LANNames() }
+        if whereabouts.isElsewhere(at: Set(toldOnLinks.map(\.address))) { names = LANNames() }
     }
 
     /// Where this device can be dialled without being seen: not at link-local addresses, which mean

@@ -179,17 +179,23 @@ struct LANViewTests {
                     "no network interface has an address: connect this device to a network"))
     }
 
-    @Test func `with other addresses this device has other names, with the same it keeps them`()
+    @Test
+    func `an interface of a container leaves this device its names, another network does not`()
         throws
     {
         var view = Self.view()
-        let names = view.names
-        view.take(view.interfaceAddresses.reversed())
+        let (names, home) = (view.names, view.interfaceAddresses)
+        view.take(home.reversed())
         #expect(view.names == names)
-        // What links are not told does not matter.
-        view.take(view.interfaceAddresses + [Self.address("eth0", 2, "2001:db8::6")])
-        #expect(view.names == names)
-        view.take(view.interfaceAddresses + [Self.address("eth0", 2, "192.168.1.6")])
+        for number in 0..<3 {
+            view.take(
+                home + [Self.address("veth\(number)", 9, "fe80::\(number + 7)%veth\(number)")])
+            #expect(view.names == names)
+            #expect(try #require(view.announcement).addresses.count == 4)
+        }
+        view.take(home.filter { $0.index != 2 })
+        #expect(view.names == names, "nothing is told in a network that was left")
+        view.take(home.filter { $0.index != 2 } + [Self.address("eth0", 2, "10.0.0.7")])
         #expect(view.names != names)
     }
 
