@@ -63,6 +63,7 @@ extension Replicator {
             makeDiscoveries: { [context] in context.discoveries() }, network: networkChanges,
             presence: context.presence,
             connectedDevices: { [weak self] in await self?.connectedDevices ?? [] },
+            devicesByRank: { [weak self] in await self?.connectedDevices(byRank: $0) ?? [] },
             lookers: { [weak self] in await self?.lookers(at: $0) ?? [:] })
     }
 

@@ -203,4 +203,9 @@ actor Replicator {
     var sessionCount: Int { sessions.count }
 
     var connectedDevices: Set<DeviceID> { Set(registry.entries.keys) }
+
+    /// Those with a connection that is as good as one of that rank would be.
+    func connectedDevices(byRank rank: Int) -> Set<DeviceID> {
+        connectedDevices.filter { isConnected($0, byRank: rank) }
+    }
 }

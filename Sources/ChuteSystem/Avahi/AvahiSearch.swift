@@ -45,7 +45,7 @@ final class AvahiSearch {
     }
 
     /// Watches no more what was seen like this, and all else; whether anything that is seen changed.
-    func leaveUnwatched(_ sightings: Set<ServiceSighting>) -> Bool {
+    func leaveUnwatched(_ sightings: UnwatchedSightings) -> Bool {
         table.leaveUnwatched(sightings)
         takeSteps()
         return table.takeIsSeenNew()

@@ -10,7 +10,7 @@ import Synchronization
 package final class MulticastDNS: Sendable {
     struct Orders {
         var announcement: ServiceAnnouncement?
-        var unwatched: Set<ServiceSighting> = []
+        var unwatched = UnwatchedSightings()
         var isStopped = false
     }
 
@@ -52,9 +52,8 @@ package final class MulticastDNS: Sendable {
         order { $0.announcement = announcement }
     }
 
-    /// Says which sightings do not matter: they are not watched any further, until they matter
-    /// again, and the oldest of very many are not seen any more.
-    package func leaveUnwatched(_ sightings: Set<ServiceSighting>) {
+    /// Watches no more what was seen like this, and all else.
+    package func leaveUnwatched(_ sightings: UnwatchedSightings) {
         order { $0.unwatched = sightings }
     }
 

@@ -55,8 +55,7 @@ struct SearchTable {
 
     private let limits: Limits
     private var entries: [Place: Entry] = [:]
-    /// What does not matter.
-    private var unwatched: Set<ServiceSighting> = []
+    private var unwatched = UnwatchedSightings()
     private var steps: [Step] = []
     private var lastNumber: UInt64 = 0
     private var openCount = 0
@@ -122,7 +121,7 @@ struct SearchTable {
     }
 
     /// Watches no more what was seen like this, and all else.
-    mutating func leaveUnwatched(_ sightings: Set<ServiceSighting>) {
+    mutating func leaveUnwatched(_ sightings: UnwatchedSightings) {
         guard sightings != unwatched else { return }
         unwatched = sightings
         let places = entries.filter { $0.value.stage.sighting != nil }
@@ -133,12 +132,13 @@ struct SearchTable {
     /// Of the two families of one interface one is watched, IPv6 where it is seen.
     private mutating func settle(_ place: Place) {
         let (four, six) = (place.inIPv4, place.inIPv6)
-        let isSixSeen = entries[six]?.stage.sighting.map { !unwatched.contains($0) } ?? false
+        let isSixSeen =
+            entries[six]?.stage.sighting.map { !unwatched.strangers.contains($0) } ?? false
         for place in [four, six] {
             guard let sighting = entries[place]?.stage.sighting else { continue }
-            if unwatched.contains(sighting) {
+            if unwatched.strangers.contains(sighting) {
                 change(place, to: .stranger(sighting))
-            } else if place == four, isSixSeen {
+            } else if unwatched.resting.contains(sighting) || (place == four && isSixSeen) {
                 change(place, to: .unwatched(sighting))
             } else if entries[place]?.stage.isOpen == true || openCount < limits.lookups {
                 change(place, to: .watched(sighting))

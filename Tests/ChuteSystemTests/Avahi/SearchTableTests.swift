@@ -28,6 +28,7 @@ struct SearchTableTests {
         var asked = 0
         /// What does not matter.
         var strangers: Set<ServiceSighting> = []
+        var resting: Set<ServiceSighting> = []
 
         init(lookups: Int = 4, strangers: Int = 4, places: Int = 100) {
             table = SearchTable(
@@ -62,7 +63,7 @@ struct SearchTableTests {
         mutating func findStranger(_ name: String) {
             find(name)
             strangers.insert(sighting(name))
-            table.leaveUnwatched(strangers)
+            table.leaveUnwatched(UnwatchedSightings(strangers: strangers, resting: resting))
             work()
         }
 
@@ -140,7 +141,8 @@ struct SearchTableTests {
             search.work()
             search.table.found(Self.sighting("x", text), at: place)
         }
-        search.table.leaveUnwatched([Self.sighting("x", "thief")])
+        search.table.leaveUnwatched(
+            UnwatchedSightings(strangers: [Self.sighting("x", "thief")]))
         search.work()
         #expect(search.open == [Self.place("x")])
     }
@@ -162,7 +164,8 @@ struct SearchTableTests {
         search.table.appeared(six)
         search.work()
         search.table.found(Self.sighting("x", "thief", at: "fe80::8%eth0"), at: six)
-        search.table.leaveUnwatched([Self.sighting("x", "thief", at: "fe80::8%eth0")])
+        search.table.leaveUnwatched(
+            UnwatchedSightings(strangers: [Self.sighting("x", "thief", at: "fe80::8%eth0")]))
         search.work()
         #expect(search.open == [four])
     }
@@ -172,9 +175,25 @@ struct SearchTableTests {
         search.appear(["s"])
         search.findStranger("s")
         #expect(search.open.isEmpty)
-        search.table.leaveUnwatched([])
+        search.table.leaveUnwatched(UnwatchedSightings())
         search.work()
         #expect(search.isOpen("s"))
+    }
+
+    @Test func `a member that need not be watched is kept among very many strangers`() {
+        var search = Search()
+        search.appear(["pi"])
+        search.find("pi")
+        search.resting = [Self.sighting("pi")]
+        for number in 0..<20 {
+            search.appear(["s\(number)"])
+            search.findStranger("s\(number)")
+        }
+        #expect(search.open.isEmpty)
+        #expect(search.table.seen.first == Self.sighting("pi"))
+        search.table.leaveUnwatched(UnwatchedSightings(strangers: search.strangers))
+        search.work()
+        #expect(search.open == [Self.place("pi")])
     }
 
     @Test func `only what is seen is news`() {

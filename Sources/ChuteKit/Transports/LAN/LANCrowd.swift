@@ -47,9 +47,18 @@ struct LANCrowd {
         return all.interleaved()
     }
 
-    /// What need not be watched.
-    var others: Set<ServiceSighting> {
-        strangers.union(origins.flatMap { plausible($0).dropFirst(Self.mostOfEach) })
+    /// What need not be watched, while those are connected: watching costs everybody on the link
+    /// several packets a minute.
+    func unwatched(connected: Set<DeviceID>) -> UnwatchedSightings {
+        var unwatched = UnwatchedSightings(strangers: strangers)
+        for origin in origins {
+            let all = plausible(origin)
+            unwatched.strangers.formUnion(all.dropFirst(Self.mostOfEach))
+            if origin.device.map(connected.contains) ?? false {
+                unwatched.resting.formUnion(all.prefix(Self.mostOfEach))
+            }
+        }
+        return unwatched
     }
 
     private func plausible(_ origin: Origin) -> [ServiceSighting] {

@@ -18,6 +18,8 @@ struct LANView {
     /// The inner `nil` while this device shares with nobody, the outer until that is known.
     var discovery: Discovery??
     var multicast = MulticastDNSState()
+    /// Devices that nobody need look for: they are connected as well as this transport could.
+    var connected: Set<DeviceID> = []
 
     /// How many addresses are announced.
     private static let mostAddresses = 64
@@ -68,8 +70,9 @@ struct LANView {
     struct Seen: Equatable {
         /// Members with each of their addresses, of each the most plausible ones first.
         var members: [FoundPeer] = []
-        /// What need not be watched: it is nobody's here, or too much of one device's.
-        var others: Set<ServiceSighting> = []
+        /// What need not be watched: it is nobody's here or too much of one device's, or of one that
+        /// is connected.
+        var unwatched = UnwatchedSightings()
     }
 
     func seen(by recogniser: inout LANRecogniser) -> Seen {
@@ -81,7 +84,7 @@ struct LANView {
             crowd.add(sighting, of: isOfUse ? origin : .nobody)
         }
         recogniser.keepOnly(multicast.sightings.lazy.map(\.text))
-        return Seen(members: crowd.members, others: crowd.others)
+        return Seen(members: crowd.members, unwatched: crowd.unwatched(connected: connected))
     }
 
     /// Whether an address is of a network that this host is in, and not this host by itself: whoever

@@ -214,7 +214,7 @@ struct LANViewTests {
             [Self.sighting(of: Self.pi, at: "192.168.1.9"), stranger, thief] + far
         var recogniser = LANRecogniser()
         let seen = view.seen(by: &recogniser)
-        #expect(seen.others == Set([stranger, thief] + far))
+        #expect(seen.unwatched.strangers == Set([stranger, thief] + far))
         #expect(seen.members == [FoundPeer(address: "lan://192.168.1.9:4041", device: Self.pi)])
     }
 
@@ -237,9 +237,22 @@ struct LANViewTests {
             for address in [true4, true6, ofLink].map(\.address) {
                 #expect(first.contains(LANAddress.text(address)))
             }
-            #expect(seen.others.count == 245)
-            #expect(seen.others.isDisjoint(with: [true4, true6, ofLink]))
+            #expect(seen.unwatched.strangers.count == 245)
+            #expect(seen.unwatched.strangers.isDisjoint(with: [true4, true6, ofLink]))
         }
+    }
+
+    @Test func `a device that is connected is not watched, and found all the same`() {
+        var view = Self.view()
+        let sighting = Self.sighting(of: Self.pi, at: "192.168.1.9")
+        view.multicast.sightings = [sighting]
+        var recogniser = LANRecogniser()
+        let first = view.seen(by: &recogniser)
+        #expect(first.unwatched == UnwatchedSightings())
+        view.connected = [Self.pi]
+        let seen = view.seen(by: &recogniser)
+        #expect(seen.unwatched == UnwatchedSightings(resting: [sighting]))
+        #expect(seen.members == [FoundPeer(address: "lan://192.168.1.9:4041", device: Self.pi)])
     }
 
     @Test func `another space gets other names of this device`() throws {
