@@ -2,10 +2,12 @@ import ChuteSystem
 
 /// One connection, from its proofs to its end.
 extension Replicator {
-    /// Lets a connection prove itself and then live. The device, once it was let in; throws
-    /// where another attempt soon would be in vain.
+    /// Lets a connection prove itself and then live; once it has proved itself the turn in which it
+    /// was dialled ends. The device, once it was let in; throws where another attempt soon would be
+    /// in vain.
     func converse(
-        _ stream: consuming ConnectedStream, side: PeerSession.Side, address dialled: String? = nil
+        _ stream: consuming ConnectedStream, side: PeerSession.Side, address dialled: String? = nil,
+        turn: UInt64? = nil
     ) async throws -> DeviceID? {
         let session: PeerSession
         let device: DeviceID
@@ -28,7 +30,7 @@ extension Replicator {
                 .refused, "\(session.transport) is not among the transports of this peer")
         }
         if let dialled {
-            book.answered[dialled] = device
+            book.note(device, at: dialled)
             // A device has several addresses, all of which are dialled: one connection is enough.
             guard !isDialled(device, byRank: rank), proving[device] ?? .max > rank else {
                 await session.end(.duplicateConnection)
@@ -48,6 +50,8 @@ extension Replicator {
                 await noteRefusal(by: device, error)
                 throw error
             }
+            // What has proved itself keeps nobody from dialling.
+            if let turn { endTurn(turn) }
             try await askHandler(session, device, hello)
             let entry = SessionRegistry.Entry(
                 number: number, dialer: side.isClient ? context.store.device : device,

@@ -2,6 +2,9 @@ import ChuteSystem
 
 /// Keeping a connection to each address that is wanted.
 extension Replicator {
+    /// Between two attempts where many addresses take turns.
+    private static let turnPause = Duration.seconds(1)
+
     /// Keeps a connection to an address from now on; asking twice is asking once.
     func dial(_ address: String) {
         book.asked.insert(address)
@@ -35,11 +38,18 @@ extension Replicator {
             schedule.pauses = transport.retryPauses
             await waitWhileConnected(to: address, by: transport)
             guard !Task.isCancelled, book.wants(address) else { break }
+            let turn = await awaitTurn(to: address)
+            defer { endTurn(turn) }
+            // It may have been a while.
+            guard !Task.isCancelled, book.wants(address) else { break }
+            if isReached(address, by: transport) { continue }
             let (start, calls) = (ContinuousClock.now, dialCalls)
+            _ = book.takeFresh(address)
             var device: DeviceID?
             do {
                 let stream = try await connect(to: address, by: transport)
-                device = try await converse(stream, side: .dialed, address: address)
+                device = try await converse(
+                    stream, side: .dialed, address: address, turn: turn)
                 hasSaid = false
             } catch {
                 let words = "no connection to \(address): \(error)"
@@ -54,16 +64,49 @@ extension Replicator {
                     context.diagnostics.debug(words)
                 }
             }
+            endTurn(turn)
             await waitWhileConnected(to: address, by: transport)
             // Two ends that let each other in and end at once, again and again, are no success.
             if device != nil, ContinuousClock.now - start >= Self.longEnough { schedule.reset() }
             guard book.wants(address) else { break }
             if dialCalls != calls { schedule.reset() }
-            let pause = schedule.next(random: Double.random(in: 0..<1))
-            if await isWoken(within: pause) { schedule.reset() }
+            var pause = schedule.next(random: Double.random(in: 0..<1))
+            // Where many take turns, each new one would begin with the quick attempts.
+            if book.isAwaited(at: address) { pause = max(pause, Self.turnPause) }
+            if await isWoken(within: pause, to: address) {
+                schedule.reset()
+            } else if device == nil {
+                book.giveWay(at: address)
+                dialAll()
+            }
         }
         dialing.remove(address)
-        book.answered[address] = nil
+        book.note(nil, at: address)
+    }
+
+    /// Returns when the address may be dialled, or once the task is cancelled. Ends with `endTurn`.
+    private func awaitTurn(to address: String) async -> UInt64 {
+        let turn = turns.ask(for: book.party(at: address))
+        let gate = Gate()
+        turnGates[turn] = gate
+        openTurns()
+        await withTaskCancellationHandler {
+            await gate.wait()
+        } onCancel: {
+            gate.open()
+        }
+        return turn
+    }
+
+    /// Lets others dial. Saying so twice is saying it once.
+    func endTurn(_ turn: UInt64) {
+        turns.end(turn)
+        turnGates[turn] = nil
+        openTurns()
+    }
+
+    private func openTurns() {
+        while let next = turns.next() { turnGates[next]?.open() }
     }
 
     /// While the device that is at an address is connected by a transport that is as good, nobody
@@ -105,6 +148,10 @@ extension Replicator {
                 await Self.isCalled(dialNow)
                 return nil
             }
+            group.addTask {
+                await self.isFoundAnew(address)
+                return nil
+            }
             let first = try await group.next() ?? nil
             group.cancelAll()
             if let first { return first }
@@ -128,10 +175,14 @@ extension Replicator {
     }
 
     /// Pauses; `true` where something happened meanwhile for which to try at once.
-    private func isWoken(within pause: Duration) async -> Bool {
+    private func isWoken(within pause: Duration, to address: String) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { [dialNow] in
                 await Self.isCalled(dialNow)
+                return true
+            }
+            group.addTask {
+                await self.isFoundAnew(address)
                 return true
             }
             group.addTask {
@@ -141,5 +192,10 @@ extension Replicator {
             defer { group.cancelAll() }
             return await group.next() ?? false
         }
+    }
+
+    /// Returns when the address is found anew, or once the task is cancelled.
+    private func isFoundAnew(_ address: String) async {
+        for await _ in foundAnew.updates(of: .members) where book.takeFresh(address) { return }
     }
 }

@@ -69,6 +69,7 @@ extension Replicator {
             makeDiscoveries: { [context] in context.discoveries() }, network: networkChanges,
             presence: context.presence,
             connectedDevices: { [weak self] in await self?.connectedDevices ?? [] },
+            devicesByRank: { [weak self] in await self?.connectedDevices(byRank: $0) ?? [] },
             lookers: { [weak self] in await self?.lookers(at: $0) ?? [:] })
     }
 
@@ -91,9 +92,9 @@ extension Replicator {
         case .multicastSpeaker(let speaker):
             parts[name, default: NetworkParts()].multicastSpeaker = speaker
         case .found(let peers):
-            let known = Set(book.found[name] ?? [])
-            book.find(peers, by: name)
-            if !Set(peers).subtracting(known).isEmpty { dialAtOnce() }
+            // Of all who pause only those who dial such an address try again: whoever makes noise
+            // on a link would disturb all dialling otherwise.
+            if book.find(peers, by: name) { foundAnew.fire(.members) }
             dialAll()
             return
         case .accepted: return

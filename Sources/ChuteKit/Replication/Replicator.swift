@@ -16,6 +16,9 @@ actor Replicator {
     var proving: [DeviceID: Int] = [:]
     /// What is to be dialled.
     var book = DialBook()
+    /// Who may open a connection at present, and what those wait for who may not yet.
+    var turns = DialTurns()
+    var turnGates: [UInt64: Gate] = [:]
     /// The addresses that a task dials now and then.
     var dialing: Set<String> = []
     /// The transports that run, by their names; those that end are gone from it.
@@ -55,7 +58,9 @@ actor Replicator {
     let transportChanges = ChangeSignal()
     /// Fired with `.members` when those who pause before they dial shall try at once.
     let dialNow = ChangeSignal()
-    /// How often that was.
+    /// Fired with `.members` when a transport found addresses that it did not know.
+    let foundAnew = ChangeSignal()
+    /// How often all were called to try at once.
     var dialCalls = 0
     let networkChanges = NetworkChanges()
 
@@ -211,4 +216,9 @@ actor Replicator {
     var sessionCount: Int { sessions.count }
 
     var connectedDevices: Set<DeviceID> { Set(registry.entries.keys) }
+
+    /// Those with a connection that is as good as one of that rank would be.
+    func connectedDevices(byRank rank: Int) -> Set<DeviceID> {
+        connectedDevices.filter { isConnected($0, byRank: rank) }
+    }
 }

@@ -22,6 +22,8 @@ public struct TransportHost: Sendable {
     /// Fired with `.members` when a device came or went.
     var presence = ChangeSignal()
     var connectedDevices: @Sendable () async -> Set<DeviceID> = { [] }
+    /// The devices that are connected by a transport of a rank or a lesser one.
+    var devicesByRank: @Sendable (Int) async -> Set<DeviceID> = { _ in [] }
     var lookers: @Sendable (String) async -> [DeviceID: Reachability] = { _ in [:] }
 
     /// Says how the transport is from now on.

@@ -12,6 +12,14 @@ final class AvahiNotes {
         let family: AvahiProtocol
         /// As bytes: texts fold different spellings into one.
         let name: [CChar]
+
+        /// The same service on the same interface, as each family tells of it.
+        var inIPv4: Self { with(AvahiProtocol(AVAHI_PROTO_INET)) }
+        var inIPv6: Self { with(AvahiProtocol(AVAHI_PROTO_INET6)) }
+
+        private func with(_ family: AvahiProtocol) -> Self {
+            Self(interface: interface, family: family, name: name)
+        }
     }
 
     enum Note {

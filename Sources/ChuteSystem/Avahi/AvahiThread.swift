@@ -75,7 +75,7 @@ final class AvahiThread {
         self.orders = orders
         if orders.isStopped { return false }
         session?.announce(orders.announcement)
-        session?.search.leaveUnwatched(orders.unwatched)
+        leaveUnwatched()
         notes.noteState()
         return true
     }
@@ -144,10 +144,13 @@ final class AvahiThread {
         _ = notes.take()  // of who spoke before
         let session = AvahiSession(stack, type: type, interfaces: interfaces)
         session.announce(orders.announcement)
-        session.search.leaveUnwatched(orders.unwatched)
         self.session = session
+        leaveUnwatched()
         notes.noteState()
     }
+
+    /// Whether anything that is seen changed is looked at with the notes, which follow.
+    private func leaveUnwatched() { _ = session?.search.leaveUnwatched(orders.unwatched) }
 
     private func takeNotes() {
         var isChanged = notes.takeState()
@@ -155,7 +158,7 @@ final class AvahiThread {
             if isChanged { tell() }
             return
         }
-        for note in notes.take() where session.search.handle(note) { isChanged = true }
+        if session.search.handle(notes.take()) { isChanged = true }
         if isChanged { tell() }
     }
 

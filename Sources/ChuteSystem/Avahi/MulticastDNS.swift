@@ -10,7 +10,7 @@ import Synchronization
 package final class MulticastDNS: Sendable {
     struct Orders {
         var announcement: ServiceAnnouncement?
-        var unwatched: Set<String> = []
+        var unwatched = UnwatchedSightings()
         var isStopped = false
     }
 
@@ -52,9 +52,10 @@ package final class MulticastDNS: Sendable {
         order { $0.announcement = announcement }
     }
 
-    /// Says which services do not matter, by their names: what was seen of them is not watched
-    /// any further, until they matter again.
-    package func leaveUnwatched(_ names: Set<String>) { order { $0.unwatched = names } }
+    /// Watches no more what was seen like this, and all else.
+    package func leaveUnwatched(_ sightings: UnwatchedSightings) {
+        order { $0.unwatched = sightings }
+    }
 
     /// Takes everything back and ends the thread. Returns when others were told, or after a
     /// second: a daemon that does not answer is not waited for. Not cut short by cancellation.

@@ -25,12 +25,12 @@ package struct MulticastDNSState: Hashable, Sendable {
     package var announcing: Announcing
     /// Why nothing can be found.
     package var browsingFailure: AvahiError?
-    /// All that is to be seen.
-    package var sightings: Set<ServiceSighting>
+    /// All that is to be seen, in the order in which it was heard of.
+    package var sightings: [ServiceSighting]
 
     package init(
         speaker: Speaker = .nobody(nil), announcing: Announcing = .nothing,
-        browsingFailure: AvahiError? = nil, sightings: Set<ServiceSighting> = []
+        browsingFailure: AvahiError? = nil, sightings: [ServiceSighting] = []
     ) {
         self.speaker = speaker
         self.announcing = announcing

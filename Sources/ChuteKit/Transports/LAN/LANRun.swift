@@ -13,6 +13,7 @@ final class LANRun: Sendable {
         case trouble(String)
         case network
         case discovery(Discovery?)
+        case connected(Set<DeviceID>)
         case multicast
     }
 
@@ -37,6 +38,7 @@ final class LANRun: Sendable {
                     self.events.post(.discovery(discovery))
                 }
             }
+            group.addTask { await self.followConnections() }
             group.addTask { await self.act() }
         }
     }
@@ -60,6 +62,15 @@ final class LANRun: Sendable {
             host.accept(
                 ConnectedStream(
                     descriptor: connection.socket(), address: peer, transport: transport.name))
+        }
+    }
+
+    private func followConnections() async {
+        var last: Set<DeviceID> = []
+        for await _ in host.presence.updates(of: .members) {
+            let connected = await host.devicesByRank(transport.rank)
+            if connected != last { events.post(.connected(connected)) }
+            last = connected
         }
     }
 
@@ -91,7 +102,7 @@ final class LANRun: Sendable {
                 multicast.announce(view.announcement)
             }
             let seen = view.seen(by: &recogniser)
-            if seen.others != told.seen.others { multicast?.leaveUnwatched(seen.others) }
+            if seen.unwatched != told.seen.unwatched { multicast?.leaveUnwatched(seen.unwatched) }
             tell(view, seen, &told)
         }
         await multicast?.stop()
@@ -112,6 +123,7 @@ final class LANRun: Sendable {
             // Another space must not be told to be the same device's.
             if view.discovery??.key != discovery?.key { view.names = LANNames() }
             view.discovery = .some(discovery)
+        case .connected(let devices): view.connected = devices
         case .multicast:
             if let state = latest.withLock({ $0.take() }) { view.multicast = state }
         }

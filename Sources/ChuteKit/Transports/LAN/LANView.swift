@@ -12,11 +12,14 @@ struct LANView {
     var listeningTrouble: String?
     /// All addresses of this host.
     private(set) var interfaceAddresses: [InterfaceAddress] = []
+    private var whereabouts = LANWhereabouts()
     /// The networks that they are in; `nil` until that is known.
     var networks: [NetworkPrefix]?
     /// The inner `nil` while this device shares with nobody, the outer until that is known.
     var discovery: Discovery??
     var multicast = MulticastDNSState()
+    /// Devices that nobody need look for: they are connected as well as this transport could.
+    var connected: Set<DeviceID> = []
 
     /// How many addresses are announced.
     private static let mostAddresses = 64
@@ -65,43 +68,37 @@ struct LANView {
 
     /// Who is seen.
     struct Seen: Equatable {
-        /// Members with each of their addresses, in the order of these.
+        /// Members with each of their addresses, of each the most plausible ones first.
         var members: [FoundPeer] = []
-        /// The names of services that are nobody's here.
-        var others: Set<String> = []
+        /// What need not be watched: it is nobody's here or too much of one device's, or of one that
+        /// is connected.
+        var unwatched = UnwatchedSightings()
     }
 
     func seen(by recogniser: inout LANRecogniser) -> Seen {
         guard looksForOthers, let sharing else { return Seen() }
-        var members: Set<FoundPeer> = []
-        var others: Set<String> = []
-        for sighting in multicast.sightings where isNear(sighting.address) {
-            let address = LANAddress.text(sighting.address)
-            switch recogniser.origin(of: sighting.text, in: sharing) {
-            case .nobody: others.insert(sighting.name)
-            case .member(let device) where transport.reaches(sighting.address):
-                members.insert(FoundPeer(address: address, device: device))
-            case .newcomer where transport.reaches(sighting.address):
-                members.insert(FoundPeer(address: address, device: nil))
-            case .member, .newcomer: break
-            }
+        var crowd = LANCrowd()
+        for sighting in multicast.sightings {
+            let origin = recogniser.origin(of: sighting.text, in: sharing)
+            let isOfUse = isNear(sighting.address) && transport.reaches(sighting.address)
+            crowd.add(sighting, of: isOfUse ? origin : .nobody)
         }
         recogniser.keepOnly(multicast.sightings.lazy.map(\.text))
-        return Seen(members: members.sorted { $0.address < $1.address }, others: others)
+        return Seen(members: crowd.members, unwatched: crowd.unwatched(connected: connected))
     }
 
-    /// Whether an address is of a network that this host is in: whoever repeats a member's record
-    /// may name any other.
+    /// Whether an address is of a network that this host is in, and not this host by itself: whoever
+    /// repeats a member's record may name any other.
     private func isNear(_ address: SocketAddress) -> Bool {
-        address.isOfThisLink || networks?.contains { $0.contains(address) } ?? true
+        if address.host == "::1" || address.host.hasPrefix("127.") { return false }
+        return address.isOfThisLink || networks?.contains { $0.contains(address) } ?? true
     }
 
-    /// Takes in the addresses of this host. With others it gets other names: nobody knows it
-    /// again in another network, and who saw it looks for its addresses anew.
+    /// Takes in the addresses of this host. In another network it gets other names: nobody knows it
+    /// again there, and who saw it looks for its addresses anew.
     mutating func take(_ addresses: [InterfaceAddress]) {
-        let before = toldOnLinks
         interfaceAddresses = addresses
-        if !before.isEmpty, Set(before) != Set(toldOnLinks) { names = LANNames() }
+        if whereabouts.isElsewhere(at: Set(toldOnLinks.map(\.address))) { names = LANNames() }
     }
 
     /// Where this device can be dialled without being seen: not at link-local addresses, which mean

@@ -179,30 +179,80 @@ struct LANViewTests {
                     "no network interface has an address: connect this device to a network"))
     }
 
-    @Test func `with other addresses this device has other names, with the same it keeps them`()
+    @Test
+    func `an interface of a container leaves this device its names, another network does not`()
         throws
     {
         var view = Self.view()
-        let names = view.names
-        view.take(view.interfaceAddresses.reversed())
+        let (names, home) = (view.names, view.interfaceAddresses)
+        view.take(home.reversed())
         #expect(view.names == names)
-        // What links are not told does not matter.
-        view.take(view.interfaceAddresses + [Self.address("eth0", 2, "2001:db8::6")])
-        #expect(view.names == names)
-        view.take(view.interfaceAddresses + [Self.address("eth0", 2, "192.168.1.6")])
+        for number in 0..<3 {
+            view.take(
+                home + [Self.address("veth\(number)", 9, "fe80::\(number + 7)%veth\(number)")])
+            #expect(view.names == names)
+            #expect(try #require(view.announcement).addresses.count == 4)
+        }
+        view.take(home.filter { $0.index != 2 })
+        #expect(view.names == names, "nothing is told in a network that was left")
+        view.take(home.filter { $0.index != 2 } + [Self.address("eth0", 2, "10.0.0.7")])
         #expect(view.names != names)
     }
 
-    @Test func `services of others are named, so that nobody goes on asking for them`() {
+    @Test func `services of others need not be watched, nor those with addresses of elsewhere`() {
         var view = Self.view()
-        view.multicast.sightings = [
-            Self.sighting(of: Self.pi, at: "192.168.1.9"),
-            ServiceSighting(
-                name: "z", interface: "eth0", address: SocketAddress(host: "192.168.1.11", port: 1),
-                host: "z.local", text: []),
-        ]
+        view.networks = ["192.168.1.0/24"].compactMap { NetworkPrefix($0) }
+        let stranger = ServiceSighting(
+            name: "z", interface: "eth0", address: SocketAddress(host: "192.168.1.11", port: 1),
+            host: "z.local", text: [])
+        // One takes the name of a member's service, on this link or another.
+        let thief = ServiceSighting(
+            name: "x", interface: "awdl0", address: SocketAddress(host: "192.168.1.12", port: 1),
+            host: "z.local", text: [])
+        let far = ["10.9.9.9", "127.0.0.1", "::1"].map { Self.sighting(of: Self.pi, at: $0) }
+        view.multicast.sightings =
+            [Self.sighting(of: Self.pi, at: "192.168.1.9"), stranger, thief] + far
         var recogniser = LANRecogniser()
-        #expect(view.seen(by: &recogniser).others == ["z"])
+        let seen = view.seen(by: &recogniser)
+        #expect(seen.unwatched.strangers == Set([stranger, thief] + far))
+        #expect(seen.members == [FoundPeer(address: "lan://192.168.1.9:4041", device: Self.pi)])
+    }
+
+    @Test
+    func `of a record that is repeated with many addresses few are watched, of each kind some`() {
+        var view = Self.view()
+        view.networks = ["192.168.0.0/16", "2001:db8::/32"].compactMap { NetworkPrefix($0) }
+        let copies = (0..<250).map { Self.sighting(of: Self.pi, at: "192.168.2.\($0)") }
+        let true4 = Self.sighting(of: Self.pi, at: "192.168.1.9")
+        let true6 = Self.sighting(of: Self.pi, at: "2001:db8::9")
+        let ofLink = Self.sighting(of: Self.pi, at: "fe80::9%eth0")
+        for sightings in [
+            [true4, true6, ofLink] + copies, copies + [true4, true6, ofLink],
+        ] {
+            view.multicast.sightings = sightings
+            var recogniser = LANRecogniser()
+            let seen = view.seen(by: &recogniser)
+            #expect(seen.members.count == 253, "each is tried at some time")
+            let first = Set(seen.members.prefix(4).map(\.address))
+            for address in [true4, true6, ofLink].map(\.address) {
+                #expect(first.contains(LANAddress.text(address)))
+            }
+            #expect(seen.unwatched.strangers.count == 245)
+            #expect(seen.unwatched.strangers.isDisjoint(with: [true4, true6, ofLink]))
+        }
+    }
+
+    @Test func `a device that is connected is not watched, and found all the same`() {
+        var view = Self.view()
+        let sighting = Self.sighting(of: Self.pi, at: "192.168.1.9")
+        view.multicast.sightings = [sighting]
+        var recogniser = LANRecogniser()
+        let first = view.seen(by: &recogniser)
+        #expect(first.unwatched == UnwatchedSightings())
+        view.connected = [Self.pi]
+        let seen = view.seen(by: &recogniser)
+        #expect(seen.unwatched == UnwatchedSightings(resting: [sighting]))
+        #expect(seen.members == [FoundPeer(address: "lan://192.168.1.9:4041", device: Self.pi)])
     }
 
     @Test func `another space gets other names of this device`() throws {
