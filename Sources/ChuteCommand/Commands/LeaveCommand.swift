@@ -21,7 +21,7 @@ struct LeaveCommand: Command {
     init(_ arguments: ParsedArguments) { isForced = arguments.has("--force") }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        try context.checkIsSetUp()
+        try await context.checkIsSetUp()
         let outcome = try await context.agent.leave(isForced: isForced)
         guard outcome.space != nil else {
             try context.say("this device is in no space: nothing to leave")
