@@ -108,6 +108,10 @@ enum SystemChecks {
                 ? .note(check, detail, remedy) : .failed(check, detail, remedy)
         }
         if let failure = probe.failure {
+            // One that was just given is not used before the link was asked for others of it.
+            if failure.code == EADDRNOTAVAIL {
+                return .note(check, "no address is ready yet (\(failure))", "ask again in a moment")
+            }
             return failed(
                 "\(failure)",
                 "another mDNS program may keep port 5353 to itself: let it share the port, or "

@@ -100,4 +100,16 @@ extension AgentHome {
         try self.init(name, in: folder, user: .withAccount, network: host.network)
         variables = host.variables
     }
+
+    /// Waits until `doctor` finds nothing that fails, and says these words.
+    func awaitDoctor(_ words: String...) async throws {
+        var said = ""
+        try await eventually("\(words)") {
+            said
+        } holds: {
+            let result = try await chute("doctor")
+            said = result.output
+            return result.exitCode == 0 && words.allSatisfy(said.contains)
+        }
+    }
 }
