@@ -9,7 +9,7 @@ extension PeerSession {
         try await channel.handshake()
         let other = DeviceID(publicKey: channel.peerPublicKey)
         guard other != context.store.device else {
-            throw ChuteError(.refused, "\(address) is this device itself")
+            throw ChuteError(.wrongDevice, "\(address) is this device itself")
         }
         if side.isClient {
             try await proveAsClient(to: other)

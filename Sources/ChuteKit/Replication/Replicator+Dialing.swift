@@ -135,34 +135,66 @@ extension Replicator {
     private func connect(
         to address: String, by transport: any StreamTransport
     ) async throws -> ConnectedStream {
-        // A stream cannot go through a group itself, its descriptor can.
-        let connected = try await withThrowingTaskGroup(
-            of: (raw: Int32, address: String)?.self
-        ) { group in
+        let changed = ChuteError(
+            .unreachable, "the network changed while it was dialled", isTransient: true)
+        return try await Self.connect(
+            to: address, by: transport,
+            unless: { [dialNow] in
+                await Self.isCalled(dialNow)
+                return changed
+            },
+            {
+                await self.isFoundAnew(address)
+                return changed
+            })
+    }
+
+    /// Connects within `limit`.
+    static func connect(
+        to address: String, by transport: any StreamTransport, within limit: Duration
+    ) async throws -> ConnectedStream {
+        try await connect(
+            to: address, by: transport,
+            unless: {
+                try await Task.pause(for: limit)
+                return ChuteError(
+                    .unreachable, "no answer within \(limit.components.seconds) s",
+                    isTransient: true)
+            })
+    }
+
+    /// A stream on its way out of a task group, through which it cannot go itself.
+    private struct Connected: Sendable {
+        let raw: Int32
+        let address: String
+        let isDirect: Bool
+    }
+
+    /// Connects, or throws what the first of `reasons` returns.
+    private static func connect(
+        to address: String, by transport: any StreamTransport,
+        unless reasons: (@Sendable () async throws -> ChuteError)...
+    ) async throws -> ConnectedStream {
+        let connected = try await withThrowingTaskGroup(of: Connected.self) { group in
             group.addTask {
                 let stream = try await transport.connect(to: address)
-                let address = stream.address
-                return (stream.descriptor.release(), address)
+                let (address, isDirect) = (stream.address, stream.isDirect)
+                return Connected(
+                    raw: stream.descriptor.release(), address: address, isDirect: isDirect)
             }
-            group.addTask { [dialNow] in
-                await Self.isCalled(dialNow)
-                return nil
-            }
-            group.addTask {
-                await self.isFoundAnew(address)
-                return nil
-            }
-            let first = try await group.next() ?? nil
+            for reason in reasons { group.addTask { throw try await reason() } }
+            let first = await group.nextResult()
             group.cancelAll()
-            if let first { return first }
+            if case .success(let stream)? = first { return stream }
             while let late = await group.nextResult() {
-                if case .success(let stream?) = late { return stream }
+                if case .success(let stream) = late { return stream }
             }
-            throw ChuteError(
-                .unreachable, "the network changed while it was dialled", isTransient: true)
+            guard case .failure(let error)? = first else { throw CancellationError() }
+            throw error
         }
         return ConnectedStream(
-            owning: connected.raw, address: connected.address, transport: transport.name)
+            owning: connected.raw, address: connected.address, transport: transport.name,
+            isDirect: connected.isDirect)
     }
 
     /// Returns when those who pause are to try again, or once it is cancelled.

@@ -4,17 +4,27 @@ import ChuteSystem
 extension Replicator {
     /// Joins the space of a ticket through the first of its addresses that answers.
     ///
-    /// The connection stays. Throws `unreachable` with what each address said.
+    /// The connection stays. Throws `unreachable` with what each address said. Takes no longer than
+    /// `joinTimeout` until something answers: who waits for a command wants to know.
     func join(_ ticket: Ticket) async throws {
         var failures: [String] = []
         let order = JoinOrder(networks: NetworkPrefix.ofInterfaces())
-        for address in order.sorted(ticket.addresses) {
+        let end = ContinuousClock.now + Self.joinTimeout
+        var rest = order.sorted(ticket.addresses)[...]
+        while let address = rest.popFirst() {
+            let left = end - ContinuousClock.now
+            guard left > .zero else {
+                failures.append("\(rest.count + 1) more were not tried")
+                break
+            }
             guard let transport = transport(for: address) else {
                 failures.append("\(address): no transport that is switched on dials that")
                 continue
             }
             do {
-                try await join(ticket, at: address, by: transport)
+                // Where nobody is, nothing answers: others may.
+                let limit = rest.isEmpty ? Self.connectTimeout : Self.shortConnectTimeout
+                try await join(ticket, at: address, by: transport, within: min(limit, left))
             } catch let end as SessionEnd {
                 throw end
             } catch let error as ChuteError where error.code == .alreadyInSpace {
@@ -34,14 +44,20 @@ extension Replicator {
                 + "the other device on, and is this the same network?", isTransient: true)
     }
 
+    private static let joinTimeout = Duration.seconds(40)
+    private static let connectTimeout = Duration.seconds(10)
+    private static let shortConnectTimeout = Duration.seconds(3)
+
     /// Where many join at once the inviter hangs up on some: these come again.
     private func join(
-        _ ticket: Ticket, at address: String, by transport: any StreamTransport
+        _ ticket: Ticket, at address: String, by transport: any StreamTransport,
+        within limit: Duration
     ) async throws {
         var pauses = [Duration.milliseconds(300), .seconds(1), .seconds(2)][...]
         while true {
             do {
-                return try await converse(transport.connect(to: address), joining: ticket)
+                return try await converse(
+                    Self.connect(to: address, by: transport, within: limit), joining: ticket)
             } catch let error as ChuteError where error.code == .refused {
                 guard let pause = pauses.popFirst() else { throw error }
                 context.diagnostics.debug("\(address): \(error)")

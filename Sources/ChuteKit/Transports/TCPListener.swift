@@ -52,7 +52,7 @@ struct TCPListener: Sendable {
         _ trouble: @Sendable (String) -> Void,
         _ accepted: @Sendable (consuming Socket.Accepted) -> Void
     ) async throws {
-        let socket = try bind()
+        let socket = try await bind()
         try listening(socket.address)
         let raw = socket.descriptor.raw
         let readiness = try Readiness(descriptor: raw)
@@ -73,10 +73,14 @@ struct TCPListener: Sendable {
         }
     }
 
-    private func bind() throws -> Socket.Listening {
-        guard let first = SocketAddress(address) else {
+    private func bind() async throws -> Socket.Listening {
+        guard let named = SocketAddress(address) else {
             throw ChuteError(.invalid, "\(address) is not HOST:PORT")
         }
+        // A name is looked up elsewhere: nobody knows how long that takes.
+        let first =
+            named.host.isEmpty
+            ? named : try await NameLookup.own.numericAddresses(of: named).first ?? named
         var port = Int(first.port)
         while true {
             do {

@@ -98,8 +98,10 @@ public struct WebSocketTransport: StreamTransport {
         do {
             let descriptor = try await WebSocketService.shared.connect(
                 to: url, staysLocal: isLocalOnly)
+            // A proxy may stand there.
             return ConnectedStream(
-                descriptor: descriptor, address: url.description, transport: name)
+                descriptor: descriptor, address: url.description, transport: name,
+                isDirect: false)
         } catch let error as WebSocketError {
             throw ChuteError(
                 .unreachable, WebSocketWords.sentence(for: error, dialling: url),
