@@ -79,7 +79,7 @@ struct TCPListener: Sendable {
         }
         // A name is looked up elsewhere: nobody knows how long that takes.
         let first =
-            named.host.isEmpty
+            named.host.isEmpty || named.isNumeric
             ? named : try await NameLookup.own.numericAddresses(of: named).first ?? named
         var port = Int(first.port)
         while true {

@@ -38,7 +38,7 @@ package final class NameLookup: Sendable {
     func addresses(of address: SocketAddress) async throws -> [ResolvedAddress] {
         try Task.checkCancellation()
         // A number asks nobody.
-        if !address.numericBytes.isEmpty { return try address.resolved(forListening: false) }
+        if address.isNumeric { return try address.resolved(forListening: false) }
         guard begin() else {
             throw ResolutionError(host: address.host, reason: "too many names are looked up")
         }

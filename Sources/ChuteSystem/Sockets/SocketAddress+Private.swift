@@ -44,6 +44,9 @@ extension SocketAddress {
             ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
+    /// Whether the host is given in numbers: nobody is asked for it.
+    package var isNumeric: Bool { !numericBytes.isEmpty }
+
     /// Whether both hosts are the same number, whatever their zones.
     package func isSameHost(as other: SocketAddress) -> Bool {
         let bytes = numericBytes

@@ -90,7 +90,7 @@ struct LANView {
     /// Whether an address is of a network that this host is in, and not this host by itself: whoever
     /// repeats a member's record may name any other.
     private func isNear(_ address: SocketAddress) -> Bool {
-        if address.host == "::1" || address.host.hasPrefix("127.") { return false }
+        if address.isLoopback { return false }
         return address.isOfThisLink || networks?.contains { $0.contains(address) } ?? true
     }
 
