@@ -76,11 +76,20 @@ public actor AttachedStore {
         }
     }
 
-    /// The engine's answer, once it is there.
+    /// The engine's answer, once it is there, to who asked. It can be had once: what nobody needs any
+    /// more is not kept for who asks every second.
     public func answer(to number: Int64) throws -> Fields? {
         let bytes = try connection.prepare("SELECT answer FROM requests WHERE id = ?")
             .first(number) { $0.optionalBytes(0) }
-        return try bytes?.map { try Fields(cbor: CBOR.decode($0)) }
+        guard let answer = bytes ?? nil else { return nil }
+        do {
+            try connection.transaction(.immediate) {
+                try connection.prepare("DELETE FROM requests WHERE id = ?").run(number)
+            }
+        } catch {
+            // The store was busy: the engine forgets it after an hour.
+        }
+        return try Fields(cbor: CBOR.decode(answer))
     }
 }
 

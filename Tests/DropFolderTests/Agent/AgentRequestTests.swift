@@ -43,6 +43,23 @@ struct AgentRequestTests {
         return try #require(found)
     }
 
+    // Who looks at the status every second left megabytes for the next ones to read.
+    @Test func `an answer that was taken leaves nothing behind`() async throws {
+        try await withAgent { agent, store, _ in
+            try await running(agent) {
+                for _ in 0..<5 {
+                    let number = try await store.ask(AgentRequest.status.fields)
+                    _ = try await answer(store, to: number)
+                    #expect(try await store.answer(to: number) == nil)
+                }
+                let count = try await store.read {
+                    try $0.database.prepare("SELECT count(*) FROM requests").first { $0.int(0) }
+                }
+                #expect(count == 0)
+            }
+        }
+    }
+
     @Test func `what nobody waits for any more is not done when the agent starts`() async throws {
         try await withAgent { agent, store, _ in
             let invitation = AgentRequest.invite(role: .member, uses: 1, seconds: 60)
@@ -101,9 +118,12 @@ struct AgentRequestTests {
             #expect(try await store.withdraw(asked))
             let status = try await store.ask(AgentRequest.status.fields(until: deadline))
             try await running(agent) { () async throws in
-                _ = try await answer(store, to: status)
+                try await eventually("an answer") {
+                    try await store.read { try $0.openRequests().isEmpty }
+                }
                 #expect(try await store.answer(to: asked) == nil)
                 #expect(try await !store.withdraw(status))
+                #expect(try await store.answer(to: status) != nil)
             }
         }
     }
