@@ -26,6 +26,12 @@ final class FileReader {
         self.holder = holder
     }
 
+    /// Whether a name was left out by limits that are not in force any more.
+    func isOutOfDate(_ skip: SkipRecord) -> Bool {
+        AcceptanceWords.isOutOfDate(
+            SkipReason(rawValue: skip.reason), skip.detail, accept: [accept], maxSize: maxSize)
+    }
+
     /// Why libmagic cannot be used, if so.
     var typeFailure: String? { detector.failure.map(String.init(describing:)) }
 
@@ -57,12 +63,12 @@ final class FileReader {
         guard print.hasSameContentTimes(as: expected) else { return .changed }
         if let maxSize, before.size > maxSize {
             return .skipped(
-                .tooLarge, detail: "\(before.size) bytes, at most \(maxSize)", print)
+                .tooLarge, detail: AcceptanceWords.tooLarge(before.size, limit: maxSize), print)
         }
         let type = try detector.type(of: file, size: before.size, name: path)
         guard accept.contains(where: { $0.matches(type) }) else {
-            let accepted = accept.map(\.description).joined(separator: ", ")
-            return .skipped(.typeRefused, detail: "\(type), accepted: \(accepted)", print)
+            return .skipped(
+                .typeRefused, detail: AcceptanceWords.refused(type, by: accept), print)
         }
         let hashed: AttachmentHasher.Hashed?
         do {

@@ -110,6 +110,22 @@ extension Ingestor {
         try await chute.store.write { try $0.remove(SkipRecord.self, key) }
     }
 
+    /// What was left out by limits that are not in force any more is read again by the first scan.
+    func forgetOutdatedSkips() async throws {
+        let root = root
+        for reason in [SkipReason.typeRefused, .tooLarge] {
+            let index = folderKey(root) + Array(reason.rawValue.utf8)
+            let skips = try await chute.store.read {
+                try $0.rows(SkipRecord.self, where: "reason", is: index)
+            }
+            let keys = skips.filter(reader.isOutOfDate).map(\.key)
+            guard !keys.isEmpty else { continue }
+            try await chute.store.write { transaction in
+                for key in keys { try transaction.remove(SkipRecord.self, key) }
+            }
+        }
+    }
+
     /// The files that this device itself published, unchanged: moved or linked from an outbox
     /// into the inbox.
     func ownCopies(

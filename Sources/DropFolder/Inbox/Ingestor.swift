@@ -19,7 +19,7 @@ actor Ingestor {
     let watcher: InboxWatcher
     let log: Log
     private let probe: LeaseProbe
-    private let reader: FileReader
+    let reader: FileReader
     let holder = HeldFiles()
     let retention: Configuration.Retention
     /// Takes files away that others have.
@@ -77,6 +77,7 @@ actor Ingestor {
         if let failure = reader.typeFailure {
             log.warning("types are told by own looks alone, libmagic cannot be used: \(failure)")
         }
+        try await forgetOutdatedSkips()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.watcher.run() }
             group.addTask { try await self.takeSightings() }

@@ -62,10 +62,19 @@ enum DeliveryDecision: Hashable {
         func refusal(type: String, byteCount: UInt64) -> DeliveryDecision? {
             if let maxSize, byteCount > maxSize {
                 return .refuse(
-                    reason: .tooLarge, detail: "\(byteCount) bytes, at most \(maxSize)")
+                    reason: .tooLarge,
+                    detail: AcceptanceWords.tooLarge(byteCount, limit: maxSize))
             }
             guard let claimed = MIMEType(type), !claimed.isVague else { return nil }
             return refusal(of: claimed)
+        }
+
+        /// Whether a file was refused by limits that are not in force any more.
+        func isOutOfDate(_ record: DeliveryRecord) -> Bool {
+            record.state == .refused
+                && AcceptanceWords.isOutOfDate(
+                    SkipReason(rawValue: record.reason), record.detail,
+                    accept: [accept] + [alsoAccept].compactMap(\.self), maxSize: maxSize)
         }
 
         /// How much of a file of this claimed type is fetched before it is judged: of a vague
@@ -78,8 +87,8 @@ enum DeliveryDecision: Hashable {
         func refusal(of type: MIMEType) -> DeliveryDecision? {
             for patterns in [accept] + [alsoAccept].compactMap(\.self)
             where !patterns.contains(where: { $0.matches(type) }) {
-                let accepted = patterns.map(\.description).joined(separator: ", ")
-                return .refuse(reason: .typeRefused, detail: "\(type), accepted: \(accepted)")
+                return .refuse(
+                    reason: .typeRefused, detail: AcceptanceWords.refused(type, by: patterns))
             }
             return nil
         }

@@ -37,6 +37,35 @@ extension OutboxWriter {
         return try await fetch(again: due, place)
     }
 
+    /// Fetches what was refused by limits that are not in force any more: so a changed configuration
+    /// counts for what others shared before, too.
+    func judgeAnew() async throws {
+        let (root, prefix) = (root, DeliveryRecord.stateIndex(root: root, .refused))
+        let (collection, rules) = (folder.collection, rules)
+        var after: [UInt8] = []
+        while let place = placeInUse() {
+            let start = after
+            let (due, end) = try await chute.store.read { snapshot in
+                let page = try snapshot.rows(
+                    DeliveryRecord.self, where: "state", is: prefix, after: start,
+                    limit: Self.pageCount)
+                let due = try page.filter { row in
+                    guard row.root == root,
+                        let document = try snapshot.document(row.document, in: collection)
+                    else { return false }
+                    return rules.forFiles(of: document.origin).isOutOfDate(row)
+                }
+                return (due, page.count == Self.pageCount ? page.last?.key : nil)
+            }
+            if !due.isEmpty {
+                let count = try await fetch(again: due, place, isJudged: true)
+                log.info("\(count) of \(due.count) refused files may come to \(record.path) now")
+            }
+            guard let end else { return }
+            after = end
+        }
+    }
+
     /// Records what the user did to the copies of these; the keys of those that were changed.
     ///
     /// Also where the outbox is not in use, as in a command that starts no agent.
@@ -62,7 +91,10 @@ extension OutboxWriter {
         return Set(touched.edited.map(\.key))
     }
 
-    private func fetch(again due: [DeliveryRecord], _ place: Place) async throws -> Int {
+    /// `isJudged`: only what the limits allow now, by what its origin says of it.
+    private func fetch(
+        again due: [DeliveryRecord], _ place: Place, isJudged: Bool = false
+    ) async throws -> Int {
         let (root, collection, rules, start) = (root, folder.collection, rules, place.staging.start)
         let promises = promises
         let space = try await availableSpace(place, for: Self.sum(due.map(\.attachment)))
@@ -78,6 +110,13 @@ extension OutboxWriter {
                     let document = try transaction.document(record.document, in: collection)
                 else { continue }
                 known.forgetCopy()
+                if isJudged, let file = document.fields.flatMap(FileDocument.init),
+                    case .refuse(let reason, let detail) = rules.forFiles(of: document.origin)
+                        .refusal(type: file.type, byteCount: file.attachment.byteCount)
+                {
+                    try writing.refuse(document, known, reason, detail)
+                    continue
+                }
                 try writing.fetch(document, known)
                 count += 1
             }

@@ -153,6 +153,7 @@ actor OutboxWriter {
                     try await openPlace()
                     // A rename that a crash cut is carried on before the copy counts as gone.
                     looks = place != nil
+                    if looks { try await judgeAnew() }
                 }
                 if looks { try await lookAtNewDocuments() }
                 if forgets { try await endForgotten() }

@@ -47,6 +47,48 @@ struct RefusedFileTests {
         }
     }
 
+    @Test func `limits that are widened count for what was refused before, at both ends`()
+        async throws
+    {
+        var random = SeededGenerator(seed: 63)
+        let photos = (0..<2).map { _ in SampleFiles.photo(300_000, using: &random) }
+        let text = Array("a text, and no picture whatever it is called\n".utf8)
+        let rules = [#"accept = ["image/*"]"#, #"max_size = "200 kB""#]
+        try await AgentPair.with { pair in
+            try pair.laptop.configure(rules[0], rules[1])
+            try await withAgents(pair.laptop, pair.pi) { _ in
+                for (home, photo) in zip([pair.laptop, pair.pi], photos) {
+                    try home.drop(text, as: "note.txt")
+                    try home.drop(photo, as: "large.jpg")
+                }
+                try await eventually("all are refused") {
+                    try await pair.laptop.status().folder?.skippedTotal
+                        == ["type-refused": 2, "too-large": 2]
+                }
+                // Still too little for the photos.
+                try pair.laptop.edit(rules[0], "")
+                try pair.laptop.edit(rules[1], #"max_size = "250 kB""#)
+                try await pair.pi.awaitOutbox(FolderTree(files: ["laptop/note.txt": .init(text)]))
+                try await pair.laptop.awaitOutbox(FolderTree(files: ["pi/note.txt": .init(text)]))
+                try await eventually("the photos are refused by the new limit") {
+                    let skipped = try await pair.laptop.status().folder?.skipped ?? []
+                    return skipped.count == 2
+                        && skipped.allSatisfy { $0.detail.contains("at most 250000") }
+                }
+                try pair.laptop.edit(#"max_size = "250 kB""#, "")
+                for (home, photo, name) in [
+                    (pair.pi, photos[0], "laptop"), (pair.laptop, photos[1], "pi"),
+                ] {
+                    try await home.awaitOutbox(
+                        FolderTree(files: ["note.txt": .init(text), "large.jpg": .init(photo)])
+                            .below(BytePath(name)))
+                }
+                try await pair.pi.awaitReceipts(2)
+                #expect(try await pair.laptop.status().folder?.skippedTotal == [:])
+            }
+        }
+    }
+
     @Test func `a name that the user takes first is the user's, in every moment`() async throws {
         var random = SeededGenerator(seed: 62)
         let photos = (0..<150).map { _ in SampleFiles.photo(3_000, using: &random) }
