@@ -28,6 +28,8 @@ protocol AgentAccess: Sendable {
     /// `isForced` where others would be left without an owner.
     func leave(isForced: Bool) async throws -> LeaveOutcome
 
+    /// Whether this device is in the space of a shared key.
+    func hasSharedKey() async throws -> Bool
     func peers() async throws -> [StatusReport.Peer]
     /// Takes a member out by name or id, or the beginning of an id.
     func removePeer(_ nameOrID: String) async throws -> MemberOutcome

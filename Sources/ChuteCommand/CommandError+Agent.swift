@@ -14,9 +14,14 @@ extension CommandError {
                 }
             return CommandError(code, error.description)
         case let error as ChuteError:
+            if error.code == .heldElsewhere {
+                return CommandError(
+                    .heldElsewhere,
+                    "an agent of this home runs already, or another program uses its store: see "
+                        + "`chute status`")
+            }
             let code: ExitCode =
                 switch error.code {
-                case .heldElsewhere: .heldElsewhere
                 case .deviceKey, .storeIsNewer, .storeIsDamaged, .file, .notADirectory,
                     .notWritable,
                     .networkFileSystem, .wrongIdentity:

@@ -144,6 +144,8 @@ extension HomeAgent {
         } catch let error as RequestError { throw CommandError(.failed, error.message) }
     }
 
+    func hasSharedKey() async throws -> Bool { try await read { try $0.hasSharedKey() } ?? false }
+
     func peers() async throws -> [StatusReport.Peer] {
         let isRunning = isRunning()
         return try await read { snapshot in

@@ -31,6 +31,11 @@ struct ConfigCheckCommand: Command {
         guard found.problems.isEmpty else {
             throw ConfigurationError(file: file, problems: found.problems)
         }
+        if configuration.device.sharedKey == nil, !configuration.device.isPairedOnPurpose,
+            try await context.agent.hasSharedKey()
+        {
+            throw ConfigurationError.lostKey(of: context.home)
+        }
         for notice in configuration.notices + found.notices {
             try context.errors.writeLine(notice.description(in: file))
         }

@@ -11,8 +11,8 @@ struct LeaveCommand: Command {
         examples: [
             .init("chute leave", "afterwards this device can join another space"),
             .init(
-                "chute invite --role owner",
-                "before that, where this is the only owner: the ticket makes a member one, too"),
+                "chute peers role pi owner",
+                "before that, where this is the only owner: it makes a member one, too"),
         ],
         command: LeaveCommand.self)
 

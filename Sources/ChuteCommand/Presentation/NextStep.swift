@@ -6,9 +6,11 @@ enum NextStep {
     /// One step, the most urgent; `nil` where everything is delivered.
     static func of(_ report: StatusReport) -> String? {
         if let removers = report.removedBy {
-            let who = removers.isEmpty ? "" : " by " + Log.escaped(removers.joined(separator: ", "))
-            return "this device was removed from the space\(who): run `chute leave`, which keeps "
-                + "all files; to come back, join with a new ticket"
+            // Whoever knows it says so, not only who did it.
+            let who = Log.escaped(removers.joined(separator: ", "))
+            return "this device was removed from the space"
+                + (removers.isEmpty ? "" : ", as \(who) \(removers.count == 1 ? "says" : "say")")
+                + ": run `chute leave`, which keeps all files; to come back, join with a new ticket"
         }
         if !report.running {
             return "start the agent: `chute run`, or `chute service install` to have it always"

@@ -7,8 +7,16 @@ extension Agent {
     /// not answer.
     func examine() async throws -> Fields {
         let configuration = configuration
+        let names = try await chute.store.read { snapshot in
+            Dictionary(
+                try snapshot.members().map { ($0.id, $0.profile?.name ?? $0.id.short) },
+                uniquingKeysWith: { one, _ in one })
+        }
+        let isAlone = configuration.device.sharedKey == nil && names.count < 2
         var findings = TransportStatus.all(configuration, await chute.transportStates)
-            .compactMap(LiveChecks.transport)
+            .compactMap { LiveChecks.transport($0, isAlone: isAlone) }
+        let removers = await chute.removedBy.map { names[$0] ?? $0.short }.sorted()
+        if let removal = LiveChecks.membership(removedBy: removers) { findings.append(removal) }
         let parts = await chute.networkParts
         findings += [
             LiveChecks.portMapping(configuration, parts.portMapping),
@@ -16,11 +24,6 @@ extension Agent {
                 configuration, parts.multicastSpeaker, hasDaemon: AvahiDaemonCheck.runs),
         ]
         findings += await dialledAddresses(configuration)
-        let names = try await chute.store.read { snapshot in
-            Dictionary(
-                try snapshot.members().map { ($0.id, $0.profile?.name ?? $0.id.short) },
-                uniquingKeysWith: { one, _ in one })
-        }
         for (device, lead) in await chute.clockLeads().sorted(by: { $0.key < $1.key }) {
             findings.append(LiveChecks.clock(names[device] ?? device.short, lead: lead))
         }

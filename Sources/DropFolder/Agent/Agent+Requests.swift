@@ -162,8 +162,8 @@ extension Agent {
             throw ChuteError(
                 .notAllowed,
                 "this device is the only owner of a space with others, and nobody could invite "
-                    + "or remove anybody without it: make another one an owner (`chute invite "
-                    + "--role owner` here, and the ticket there), or say `chute leave --force`")
+                    + "or remove anybody without it: make another one an owner (`chute peers role "
+                    + "NAME owner`), or say `chute leave --force`")
         }
     }
 

@@ -31,7 +31,7 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
     }
 
     /// The configuration of a home that is in the space of a shared key does not name one.
-    static func lostKey(of home: Home) -> ConfigurationError {
+    package static func lostKey(of home: Home) -> ConfigurationError {
         let problem = ConfigurationProblem(
             position: .start,
             message: "[device] has no shared_key any more, and this device is in the space of one: "

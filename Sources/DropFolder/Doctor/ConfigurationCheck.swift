@@ -37,7 +37,7 @@ package struct ConfigurationCheck: Sendable {
             return [
                 .failed(
                     Finding.configuration, "\(file) is not there",
-                    "run `chute init` or `chute run`, which make it")
+                    "put it back, or run `chute init`, which makes one with defaults")
             ]
         }
         return [

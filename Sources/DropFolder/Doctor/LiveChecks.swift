@@ -2,16 +2,36 @@ import ChuteKit
 
 /// What only a running agent knows, judged. Pure.
 enum LiveChecks {
-    /// A transport by what it says of itself; `nil` for one that is off or not built.
-    static func transport(_ status: TransportStatus) -> Finding? {
+    /// A transport by what it says of itself; `nil` for one that is off or not built. `isAlone`: this
+    /// device shares with nobody yet, so that nothing has to be found.
+    static func transport(_ status: TransportStatus, isAlone: Bool = false) -> Finding? {
         let name = status.name.rawValue
         return switch status.state {
         case .running: .works(name, status.detail)
-        case .waiting, .stopped:
-            .failed(name, "waits: \(status.detail)", "see what it waits for, then ask again")
+        case .waiting where isAlone && status.name == .lan: .note(name, "waits: \(status.detail)")
+        case .waiting, .stopped: waits(name, status.detail)
         case .impossible: .failed(name, "is not possible here", status.detail)
         case .off, .notBuilt: nil
         }
+    }
+
+    /// What a transport waits for, which is told with what to do about it.
+    private static func waits(_ name: String, _ detail: String) -> Finding {
+        guard let colon = detail.firstRange(of: ": ") else {
+            return .failed(name, "waits: \(detail)", "see that this comes, then ask again")
+        }
+        return .failed(
+            name, "waits: \(detail[..<colon.lowerBound])", String(detail[colon.upperBound...]))
+    }
+
+    /// Whether this device still belongs to its space; `nil` where nobody says otherwise.
+    static func membership(removedBy names: [String]) -> Finding? {
+        guard !names.isEmpty else { return nil }
+        return .failed(
+            "membership",
+            "this device was removed from the space, as \(names.joined(separator: ", ")) "
+                + (names.count == 1 ? "says" : "say"),
+            "run `chute leave`, which keeps all files, and join with a new ticket to come back")
     }
 
     /// An address that is to be dialled in any case. `failure` is why it could not be.

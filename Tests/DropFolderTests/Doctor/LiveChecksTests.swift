@@ -26,6 +26,32 @@ struct LiveChecksTests {
         #expect(finding(.off) == nil && finding(.notBuilt) == nil)
     }
 
+    @Test func `what a transport waits for is the finding, and what to do about it the remedy`() {
+        let status = TransportStatus(
+            name: .tcp, state: .waiting,
+            detail: "[::]:4040 is taken by another program: stop that one")
+        let finding = LiveChecks.transport(status)
+        #expect(finding?.detail == "waits: [::]:4040 is taken by another program")
+        #expect(finding?.remedy == "stop that one")
+    }
+
+    @Test func `a device that shares with nobody yet has nobody to find, and nothing fails`() {
+        func outcome(_ name: TransportName) -> Finding.Outcome? {
+            LiveChecks.transport(
+                TransportStatus(name: name, state: .waiting, detail: "shares with nobody: invite"),
+                isAlone: true)?.outcome
+        }
+        #expect(outcome(.lan) == .note)
+        #expect(outcome(.tcp) == .failed)
+    }
+
+    @Test func `a device that was removed is told so, with the way back`() {
+        #expect(LiveChecks.membership(removedBy: []) == nil)
+        let finding = LiveChecks.membership(removedBy: ["laptop", "pi"])
+        #expect(finding?.outcome == .failed)
+        #expect(finding?.detail.hasSuffix("as laptop, pi say") == true)
+    }
+
     @Test func `clocks a minute apart fail, whichever is ahead`() {
         #expect(LiveChecks.clock("pi", lead: 59).outcome == .works)
         #expect(LiveChecks.clock("pi", lead: 60).outcome == .failed)

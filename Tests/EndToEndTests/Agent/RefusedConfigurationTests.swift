@@ -99,6 +99,9 @@ struct RefusedConfigurationTests {
             try laptop.edit(line, "# none")
             try await awaitWords(laptop, "chute.toml:1:1: [device] has no shared_key any more")
             #expect(try startCount(agents[0]) == 1)
+            let check = try await laptop.chute("config", "check")
+            #expect(check.exitCode == 78)
+            #expect(check.error.contains("has no shared_key any more"), "\(check.error)")
             // Nor does the next start.
             _ = try await agents[0].stop()
             let refused = try await laptop.chute("run")

@@ -94,7 +94,7 @@ struct DoctorFailureTests {
             try Folder(at: home.path).remove("chute.toml")
             try await expectStatus("the file is gone")
             let gone = try await awaitFailure(
-                home, "configuration", "is not there", remedy: "init` or `chute")
+                home, "configuration", "is not there", remedy: "put it back, or run")
             #expect(gone.contains("ok    outbox \(home.outbox)"))
             try home.replaceConfiguration(with: text)
             try chmod(file, 0)
@@ -110,7 +110,7 @@ struct DoctorFailureTests {
         try await withAgentFolder { folder in
             let home = try AgentHome("laptop", in: folder)
             let output = try await awaitFailure(
-                home, "configuration", "is not there", remedy: "init` or `chute")
+                home, "configuration", "is not there", remedy: "put it back, or run")
             #expect(output.contains("FAILS home \(home.path)/state: "))
             #expect(output.contains("ok    types"))
         }
@@ -204,7 +204,8 @@ struct DoctorFailureTests {
                     let output = try await awaitFailure(
                         lan.homes[0], "multicast", "no network interface", remedy: "ticket")
                     #expect(output.contains("note  multicast IPv6"))
-                    try await awaitFailure(lan.homes[0], "lan", "waits", remedy: "ask again")
+                    try await awaitFailure(
+                        lan.homes[0], "lan", "waits", remedy: "connect this device")
                 }
             }
         }

@@ -160,7 +160,7 @@ struct StatusTextTests {
         #expect(NextStep.of(report)?.contains("network") == true)
         report.removedBy = ["pi"]
         #expect(
-            NextStep.of(report)?.contains("removed from the space by pi: run `chute leave`")
+            NextStep.of(report)?.contains("removed from the space, as pi says: run `chute leave`")
                 == true)
         report.removedBy = []
         #expect(NextStep.of(report)?.contains("removed from the space: run") == true)
