@@ -11,66 +11,14 @@ struct FetchPlanner {
         let piece: UInt64?
     }
 
-    /// What a peer has of one attachment.
-    private enum Standing: Equatable {
-        /// Not known: it is asked and may say that it has nothing.
-        case unknown
-        case absent
-        case has(Holding)
-
-        func has(_ piece: UInt64?) -> Bool {
-            switch self {
-            case .unknown: true
-            case .absent: false
-            case .has(let holding): piece.map(holding.has) ?? true
-            }
-        }
-    }
-
-    private struct Transfer {
-        let attachment: AttachmentID
-        /// The peer that likely has it; asked before any other.
-        let source: DeviceID?
-        var priority: FetchPriority
-        var needsLayer: Bool
-        /// Pieces that nobody is asked for, from the last to the first.
-        var open: [UInt64]
-        var inFlight: [UInt64: DeviceID] = [:]
-        var layerFrom: DeviceID?
-        var standings: [DeviceID: Standing] = [:]
-        /// The restricted peers that may hear of it.
-        var hearers: Set<DeviceID> = []
-        /// Peers that sent a wrong piece: once is an edited file, twice is a liar.
-        var wrong: [DeviceID: Int] = [:]
-
-        /// What a peer has of it; one that may not hear of it has nothing.
-        func standing(of peer: DeviceID, _ isRestricted: Bool) -> Standing {
-            isRestricted && !hearers.contains(peer) ? .absent : standings[peer] ?? .unknown
-        }
-
-        var isIdle: Bool { inFlight.isEmpty && layerFrom == nil }
-        /// Whether a peer of this standing may have everything that is still open.
-        func isAll(at standing: Standing) -> Bool {
-            standing.has(nil) && open.allSatisfy { standing.has($0) }
-        }
-
-        var hasOpen: Bool { !open.isEmpty || (needsLayer && layerFrom == nil) }
-    }
-
-    private struct Peer {
-        var requestCount = 0
-        var byteCount = 0
-        var queue = FetchQueue()
-    }
-
     struct Limits: Sendable {
         var requestsPerPeer = 256
         var bytesPerPeer = 8 << 20
     }
 
-    private let limits: Limits
-    private var transfers: [AttachmentID: Transfer] = [:]
-    private var peers: [DeviceID: Peer] = [:]
+    let limits: Limits
+    var transfers: [AttachmentID: Transfer] = [:]
+    var peers: [DeviceID: Peer] = [:]
     /// Peers that are asked for nothing but what they may hear of.
     private(set) var restricted: Set<DeviceID> = []
 
@@ -90,7 +38,7 @@ struct FetchPlanner {
             && !peers.keys.contains { standing(of: $0, transfer) != .absent }
     }
 
-    private func standing(of peer: DeviceID, _ transfer: Transfer) -> Standing {
+    func standing(of peer: DeviceID, _ transfer: Transfer) -> Standing {
         transfer.standing(of: peer, restricted.contains(peer))
     }
 
@@ -169,7 +117,7 @@ struct FetchPlanner {
     /// open again.
     mutating func connected(_ peer: DeviceID, isRestricted: Bool = false) -> [Assignment] {
         forget(peer)
-        peers[peer] = Peer()
+        peers[peer] = Peer(window: limits.bytesPerPeer)
         if isRestricted { restricted.insert(peer) }
         return offerAll()
     }
@@ -195,7 +143,7 @@ struct FetchPlanner {
         }
     }
 
-    private mutating func offerAll() -> [Assignment] {
+    mutating func offerAll() -> [Assignment] {
         for attachment in transfers.keys.sorted() { offer(attachment) }
         return fillAll()
     }
@@ -241,14 +189,15 @@ struct FetchPlanner {
 
     /// Asks another peer for a layer that is asked of nobody, whatever is in flight from it: what
     /// came of the attachment is checked by it, and holds the place of what is to come.
-    private mutating func askForLayer(of attachment: AttachmentID) -> [Assignment] {
+    mutating func askForLayer(of attachment: AttachmentID) -> [Assignment] {
         guard let transfer = transfers[attachment], transfer.needsLayer,
             transfer.layerFrom == nil
         else { return [] }
-        let holders = peers.keys.filter {
-            let standing = standing(of: $0, transfer)
-            return standing != .absent && standing.has(nil)
-        }
+        let holders = lively(
+            among: peers.keys.filter {
+                let standing = standing(of: $0, transfer)
+                return standing != .absent && standing.has(nil)
+            })
         let peer = transfer.source.flatMap { holders.contains($0) ? $0 : nil } ?? holders.min()
         guard let peer else { return [] }
         transfers[attachment]?.layerFrom = peer
@@ -273,7 +222,7 @@ struct FetchPlanner {
     }
 
     /// Ends a request; `false` where that peer is not asked for that.
-    private mutating func takeBack(
+    mutating func takeBack(
         _ piece: UInt64?, of attachment: AttachmentID, from peer: DeviceID
     ) -> Bool {
         guard let transfer = transfers[attachment] else { return false }
@@ -290,9 +239,10 @@ struct FetchPlanner {
 
     /// Puts an attachment into the queues of those who may have it: at first of its source
     /// alone, unless there is enough for several or the source is not there.
-    private mutating func offer(_ attachment: AttachmentID) {
+    mutating func offer(_ attachment: AttachmentID) {
         guard let transfer = transfers[attachment], transfer.hasOpen else { return }
-        let candidates = peers.keys.filter { standing(of: $0, transfer) != .absent }
+        let candidates = lively(
+            among: peers.keys.filter { standing(of: $0, transfer) != .absent })
         let isForMany = transfer.open.count >= 4
         let isForSource =
             transfer.source.map {
@@ -306,12 +256,12 @@ struct FetchPlanner {
 
     /// Asks a peer for as much as may be in flight, once half of that has come: many pieces in
     /// one message cost little more than one.
-    private mutating func fill(_ id: DeviceID) -> [Assignment] {
+    mutating func fill(_ id: DeviceID) -> [Assignment] {
         guard var peer = peers[id], peer.requestCount <= limits.requestsPerPeer / 2,
-            peer.byteCount <= limits.bytesPerPeer / 2
+            peer.byteCount <= peer.window / 2
         else { return [] }
         var assignments: [Assignment] = []
-        while peer.requestCount < limits.requestsPerPeer, peer.byteCount < limits.bytesPerPeer,
+        while peer.requestCount < limits.requestsPerPeer, peer.byteCount < peer.window,
             let attachment = peer.queue.first()
         {
             guard let piece = takePiece(of: attachment, for: id) else {

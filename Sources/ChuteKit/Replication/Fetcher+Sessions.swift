@@ -5,6 +5,7 @@ extension Fetcher {
     nonisolated func connected(_ peer: DeviceID, through session: PeerSession) {
         enqueue { fetcher in
             fetcher.sessions[peer] = session
+            fetcher.brought[peer] = session.broughtCount
             let isRestricted = fetcher.isRestricted(peer)
             fetcher.carryOut(fetcher.planner.connected(peer, isRestricted: isRestricted))
             fetcher.askToLook()
@@ -42,6 +43,7 @@ extension Fetcher {
         enqueue { fetcher in
             guard fetcher.sessions[peer] === session else { return }
             fetcher.sessions[peer] = nil
+            fetcher.brought[peer] = nil
             fetcher.forgetRelay(peer)
             for partial in partials where fetcher.transfers[partial.request.attachment] != nil {
                 fetcher.partials.keep(partial)
@@ -54,6 +56,18 @@ extension Fetcher {
             fetcher.seekRelay(for: Array(fetcher.transfers.keys))
             fetcher.askToLook()
         }
+    }
+
+    /// Asks others for what slow peers do not bring.
+    func lookAtSlowPeers() {
+        let now = sessions.mapValues(\.broughtCount)
+        let since = now.map { peer, count in (peer, count - (brought[peer] ?? 0)) }
+        brought = now
+        let (takenBack, assignments) = planner.look(
+            brought: Dictionary(uniqueKeysWithValues: since),
+            owing: Set(sessions.filter { $0.value.owesSomething }.keys))
+        for (peer, requests) in takenBack { sessions[peer]?.cancel(Set(requests)) }
+        carryOut(assignments)
     }
 
     /// Whole pieces, in the order in which they came.

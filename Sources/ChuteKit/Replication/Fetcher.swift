@@ -49,6 +49,11 @@ actor Fetcher {
     /// What ended in the call that is running; `nil` outside of one.
     private var ended: [FetchOutcome]?
     private var nextNumber: UInt32 = 0
+    /// What each peer had brought at the last look at those that are slow, and whether one is due.
+    var brought: [DeviceID: Int] = [:]
+    private var isLookDue = false
+    private var slowAlarm: Alarm?
+    private static let slowPause = Duration.seconds(5)
     private var lastWant: Int64 = 0
     private var paused: [Int64: Want] = [:]
     let hasher = PieceTree.PieceHasher()
@@ -327,6 +332,24 @@ actor Fetcher {
                     buffer: whole))
         }
         for (peer, assemblies) in byPeer { sessions[peer]?.request(assemblies) }
+        watchSlowPeers()
+    }
+
+    /// While something is asked for, looks now and then who brings nothing or little.
+    private func watchSlowPeers() {
+        guard !isLookDue, planner.inFlightCount > 0 else { return }
+        isLookDue = true
+        let alarm =
+            slowAlarm
+            ?? Alarm { [weak self] in
+                self?.enqueue { fetcher in
+                    fetcher.isLookDue = false
+                    fetcher.lookAtSlowPeers()
+                    fetcher.watchSlowPeers()
+                }
+            }
+        slowAlarm = alarm
+        alarm.set(after: Self.slowPause, tolerance: .seconds(1))
     }
 
     /// The staged file of a transfer under way, for peers that want the same.

@@ -67,6 +67,7 @@ extension PeerSession {
             $0.uint.flatMap(UInt32.init(exactly:))
         }
         for number in numbers {
+            brought.add(1, ordering: .relaxed)
             guard let assembly = assemblies.removeValue(forKey: number) else { continue }
             context.fetcher.absent(assembly.request, at: self)
         }
@@ -94,10 +95,15 @@ extension PeerSession {
                 received, upTo: page.end, from: peer, subscription: wanted, restarts: restarts)
         }
         if !refused.isEmpty {
+            let before = refusedChanges
             refusedChanges += refused.count
-            let name = await context.reader.name(of: peer, context.diagnostics)
-            context.diagnostics.warning(
-                "refused \(refused.count) changes from \(name) at \(address): \(refused[0])")
+            // As often as their number doubles: whoever sends nothing else fills no log.
+            if refusedChanges.leadingZeroBitCount < before.leadingZeroBitCount {
+                let name = await context.reader.name(of: peer, context.diagnostics)
+                context.diagnostics.warning(
+                    "refused \(refusedChanges) changes from \(name) at \(address) so far: "
+                        + "\(refused[0])")
+            }
         }
         try send(.acknowledge, .map([0: .unsigned(page.end?.n ?? 0)]))
         try await endIfOutdated()
@@ -117,6 +123,7 @@ extension PeerSession {
 
     private func receivePiece(_ payload: UnsafeRawBufferPointer) throws {
         let (number, offset, data) = try PieceFrame.read(payload)
+        brought.add(data.count, ordering: .relaxed)
         // What was given up meanwhile still comes in; it is dropped.
         guard let assembly = assemblies[number] else { return }
         try assembly.buffer.append(data, at: offset)
@@ -141,11 +148,25 @@ extension PeerSession {
         }
     }
 
+    /// How much came of what it was asked for, in bytes, counting an answer without any as one.
+    nonisolated var broughtCount: Int { brought.load(ordering: .relaxed) }
+
+    /// Whether anything that it was asked for has not come.
+    nonisolated var owesSomething: Bool { owed.load(ordering: .relaxed) > 0 }
+
     /// Takes back all that is asked for of an attachment.
     nonisolated func cancel(_ attachment: AttachmentID) {
+        cancel { $0.attachment == attachment }
+    }
+
+    /// Takes these back.
+    nonisolated func cancel(_ requests: Set<FetchPlanner.TakenBack>) {
+        cancel { requests.contains(.init(attachment: $0.attachment, piece: $0.piece)) }
+    }
+
+    private nonisolated func cancel(where isMeant: @escaping @Sendable (PieceRequest) -> Bool) {
         enqueue { session in
-            let numbers = session.assemblies.filter { $0.value.request.attachment == attachment }
-                .keys.sorted()
+            let numbers = session.assemblies.filter { isMeant($0.value.request) }.keys.sorted()
             guard !numbers.isEmpty else { return }
             for number in numbers { session.assemblies[number] = nil }
             do {

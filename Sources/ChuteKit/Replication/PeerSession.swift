@@ -1,4 +1,5 @@
 import ChuteSystem
+import Synchronization
 
 /// What every session of an engine works with.
 struct SessionContext: Sendable {
@@ -82,7 +83,11 @@ actor PeerSession {
     var nextInterestLook = ContinuousClock.now
     var owesInterestLook = false
     let interestAlarm: Alarm
-    var assemblies: [UInt32: Assembly] = [:]
+    var assemblies: [UInt32: Assembly] = [:] {
+        didSet { owed.store(assemblies.count, ordering: .relaxed) }
+    }
+    let owed = Atomic(0)
+    let brought = Atomic(0)
     /// Whole pieces that the fetcher does not have yet.
     var arrived: [Assembly] = []
     var refusedChanges = 0

@@ -119,7 +119,9 @@ extension Replicator {
         await withDiscardingTaskGroup { group in
             for session in sessions {
                 group.addTask {
-                    guard await !session.isAlive(within: Self.signOfLifeTimeout) else { return }
+                    let isAlive = await session.isAlive(within: Self.signOfLifeTimeout)
+                    // Who stops says so itself, and did not wait for an answer.
+                    guard !isAlive, !Task.isCancelled else { return }
                     await session.end(.silent)
                 }
             }

@@ -34,7 +34,7 @@ struct NetworkChanges: Sendable {
             do {
                 let monitor = try NetworkMonitor()
                 var known = Socket.interfaceStates()
-                heard.fire(.members)  // what changed before the watch
+                signal.fire(.members)  // what changed before the watch
                 while try await monitor.next() {
                     // The kernel tells of lifetimes and counters too.
                     let new = Socket.interfaceStates()

@@ -23,16 +23,12 @@ extension Agent {
             LiveChecks.multicastDNS(
                 configuration, parts.multicastSpeaker, hasDaemon: AvahiDaemonCheck.runs),
         ]
+        async let reached = reachedAddresses(names)
         findings += await dialledAddresses(configuration)
         for (device, lead) in await chute.clockLeads().sorted(by: { $0.key < $1.key }) {
             findings.append(LiveChecks.clock(names[device] ?? device.short, lead: lead))
         }
-        for address in Self.addressesToTry(await chute.ownAddresses) {
-            let answers = await chute.reachability(at: address).map { device, word in
-                (names[device] ?? device.short, word)
-            }
-            findings.append(LiveChecks.dialledBack(address, answers))
-        }
+        findings += await reached
         let trouble = current.withLock { $0.trouble }
         for problem in trouble?.problems ?? [] {
             findings.append(.wrongConfiguration(problem))
@@ -41,6 +37,19 @@ extension Agent {
             "findings": .array(findings.map(\.value)),
             "configuration": .optional(trouble.map { .bytes($0.text) }),
         ]
+    }
+
+    /// Whether others reach this device. Where nobody answers the first question, no other is asked.
+    private func reachedAddresses(_ names: [DeviceID: String]) async -> [Finding] {
+        var findings: [Finding] = []
+        for address in Self.addressesToTry(await chute.ownAddresses) {
+            let answers = await chute.reachability(at: address).map { device, word in
+                (names[device] ?? device.short, word)
+            }
+            findings.append(LiveChecks.dialledBack(address, answers))
+            if !answers.isEmpty, answers.allSatisfy({ $0.1 == .silent }) { break }
+        }
+        return findings
     }
 
     /// Which of its addresses others are asked to dial: those that can be reached from anywhere

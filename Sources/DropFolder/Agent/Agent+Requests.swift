@@ -12,11 +12,13 @@ extension Agent {
                 while true {
                     let open = try await chute.store.read { try $0.openRequests() }
                     guard let (number, body) = begun.next(of: open) else { break }
-                    guard SlowRequests.isSlow(body) else {
+                    guard let request = body.flatMap(AgentRequest.init),
+                        SlowRequests.isSlow(request)
+                    else {
                         try await reply(to: number, body)
                         continue
                     }
-                    begun.insert(number)
+                    begun.insert(number, request)
                     group.addTask {
                         try await self.reply(to: number, body)
                         begun.remove(number)
@@ -101,8 +103,10 @@ extension Agent {
         guard let ticket = Ticket(text) else {
             throw ChuteError(.invalid, "this is no ticket: it begins with chute1:")
         }
+        // Who was removed is no member, whatever its own facts say.
+        let isOut = await !chute.removedBy.isEmpty
         let former = try await chute.store.read { snapshot in
-            try snapshot.space() == ticket.space ? Self.ownRole(snapshot) : nil
+            try !isOut && snapshot.space() == ticket.space ? Self.ownRole(snapshot) : nil
         }
         // A member uses a ticket that may make it an owner.
         var refusal: ChuteError?

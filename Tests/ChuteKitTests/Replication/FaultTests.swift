@@ -81,18 +81,15 @@ struct FaultTests {
             let bytes = random.bytes(20_000_000)
             let document = try await a.share(bytes, as: "film")
             let id = try #require(document["token"]?.attachmentToken?.id)
-            // In a function of its own: the directory is free once the engine is gone.
-            func fetchSome() async throws {
-                let b = try await TestEngine(
-                    folder.appending("b"), identity: identity, connect: [proxy.address])
-                try await b.awaitDocument(document)
-                try await b.want(id, to: "got", from: a.chute.device)
-                try await eventually("some of it") {
-                    b.chute.transfers().contains { $0.done > 4_000_000 }
-                }
-                await b.stop()
+            let former = try await TestEngine(
+                folder.appending("b"), identity: identity, connect: [proxy.address])
+            try await former.awaitDocument(document)
+            try await former.want(id, to: "got", from: a.chute.device)
+            try await eventually("some of it") {
+                former.chute.transfers().contains { $0.done > 4_000_000 }
             }
-            try await fetchSome()
+            await former.stop()
+            try await former.chute.close()
             // Enough for what is missing, not for all of it again.
             proxy.set(.init(silentAfter: 17_500_000))
             let b = try await TestEngine(

@@ -222,4 +222,61 @@ struct FetchPlannerTests {
             return true
         }
     }
+
+    // A laptop whose lid was closed, or a member that wishes no good.
+    @Test func `what a mute peer was asked for goes to others, and it is asked last`() {
+        var planner = FetchPlanner()
+        let (small, big) = (Self.attachment(1, pieces: 1), Self.attachment(2, pieces: 4))
+        _ = planner.connected(one)
+        _ = planner.add(small, pieces: 0..<1, needsLayer: false, source: one)
+        _ = planner.add(big, pieces: 0..<4, needsLayer: true, source: one)
+        _ = planner.connected(two)
+        // It may still be about to answer.
+        #expect(planner.look(brought: [:], owing: [one]).takenBack.isEmpty)
+        let (takenBack, assignments) = planner.look(brought: [two: 0], owing: [one])
+        #expect(takenBack[one]?.count == 6)
+        #expect(assignments.allSatisfy { $0.peer == two })
+        #expect(Set(assignments.map(\.attachment)) == [small, big])
+        #expect(assignments.count == 6)
+        for piece in [nil, 0, 1, 2, 3] as [UInt64?] {
+            _ = planner.finished(piece, of: big, from: two)
+        }
+        // Others are asked before it, unless nobody else has it.
+        let third = Self.attachment(3, pieces: 1)
+        #expect(
+            planner.add(third, pieces: 0..<1, needsLayer: false, source: one).map(\.peer)
+                == [two])
+        #expect(planner.absent(0, of: third, at: two).map(\.peer) == [one])
+        #expect(planner.look(brought: [one: 0, two: 5], owing: [one]).takenBack[one] == nil)
+        #expect(planner.look(brought: [one: 0, two: 5], owing: [one]).takenBack[one] == nil)
+    }
+
+    @Test func `nothing is taken from a mute peer that nobody else can stand in for`() {
+        var planner = FetchPlanner()
+        let id = Self.attachment(1, pieces: 3)
+        _ = planner.connected(one)
+        _ = planner.connected(two)
+        _ = planner.add(id, pieces: 0..<3, needsLayer: false, source: one)
+        _ = planner.has(Holding(attachment: id, pieces: [0x00]), at: two)
+        for _ in 0..<3 { #expect(planner.look(brought: [:], owing: [one]).takenBack.isEmpty) }
+    }
+
+    @Test func `a slow peer keeps what it brings, and an idle one gets the rest`() {
+        var planner = FetchPlanner()
+        let id = Self.attachment(1, pieces: 8)
+        _ = planner.connected(one)
+        _ = planner.add(id, pieces: 0..<8, needsLayer: false, source: one)
+        _ = planner.connected(two)
+        let little = PieceTree.pieceByteCount / 2
+        _ = planner.look(brought: [one: little], owing: [one])
+        let (takenBack, assignments) = planner.look(brought: [one: little], owing: [one])
+        #expect(takenBack[one]?.compactMap(\.piece) == Array(1..<8))
+        #expect(Set(assignments.compactMap(\.piece)) == Set(1..<8))
+        #expect(assignments.allSatisfy { $0.peer == two })
+        // While the other one is busy it keeps what it has.
+        #expect(
+            planner.look(brought: [one: little, two: 9], owing: [one, two]).takenBack[one] == nil)
+        // It is asked for no more than it brings.
+        #expect(planner.finished(0, of: id, from: one).isEmpty)
+    }
 }
