@@ -57,7 +57,13 @@ package struct FolderTree: Hashable, Sendable, CustomStringConvertible {
             let path = next.isEmpty ? folder : folder.appending(next)
             for entry in try Folder(at: path).entries() where entry.name != ".chute" {
                 let below = next.isEmpty ? entry.name : next.appending(entry.name)
-                switch try FileStatus.of(folder.appending(below)).kind {
+                let status: FileStatus
+                do throws(SystemError) { status = try FileStatus.of(folder.appending(below)) } catch
+                {
+                    if error.isNotFound { continue }  // an agent took it away meanwhile
+                    throw error
+                }
+                switch status.kind {
                 case .directory: pending.append(below)
                 case .regular: found.append(below)
                 case .symlink, .other: break

@@ -24,24 +24,28 @@ extension FetchPlanner {
         brought: [DeviceID: Int], owing: Set<DeviceID>
     ) -> (takenBack: [DeviceID: [TakenBack]], assignments: [Assignment]) {
         var takenBack: [DeviceID: [TakenBack]] = [:]
+        var hasChanged = false
         for peer in peers.keys.sorted() {
             let count = brought[peer] ?? 0
-            let wasAsked = peers[peer]?.wasAsked ?? false
-            let isAsked = owing.contains(peer)
-            peers[peer]?.wasAsked = isAsked
+            let (wasMute, wasAsked) = (peers[peer]?.isMute ?? false, peers[peer]?.wasAsked ?? false)
+            peers[peer]?.wasAsked = owing.contains(peer)
             if count > 0 { peers[peer]?.isMute = false }
             // What it was asked for a moment ago may still come.
-            guard isAsked, wasAsked else { continue }
-            if count == 0 {
-                peers[peer]?.isMute = true
-                peers[peer]?.queue = FetchQueue()
-            } else {
-                peers[peer]?.window = min(
-                    limits.bytesPerPeer, max(2 * count, 2 * PieceTree.pieceByteCount))
+            if owing.contains(peer), wasAsked {
+                if count == 0 {
+                    peers[peer]?.isMute = true
+                } else {
+                    peers[peer]?.window = min(
+                        limits.bytesPerPeer, max(2 * count, 2 * PieceTree.pieceByteCount))
+                }
+                let lost = takeBack(from: peer, whoBrought: count)
+                if !lost.isEmpty { takenBack[peer] = lost }
             }
-            let lost = takeBack(from: peer, whoBrought: count)
-            if !lost.isEmpty { takenBack[peer] = lost }
+            guard peers[peer]?.isMute != wasMute else { continue }
+            hasChanged = true
+            if !wasMute { peers[peer]?.queue = FetchQueue() }
         }
+        guard hasChanged || !takenBack.isEmpty else { return ([:], []) }
         for attachment in transfers.keys.sorted() { offer(attachment) }
         let layers = takenBack.values.joined().filter { $0.piece == nil }.map(\.attachment)
         var assignments = Set(layers).sorted().flatMap { askForLayer(of: $0) }
@@ -53,14 +57,21 @@ extension FetchPlanner {
     }
 
     private mutating func takeBack(from peer: DeviceID, whoBrought count: Int) -> [TakenBack] {
+        let others = peers.keys.filter { other in
+            guard other != peer, let known = peers[other], !known.isMute else { return false }
+            return count == 0 || known.requestCount == 0
+        }
+        guard !others.isEmpty else { return [] }
+        // Small files are on their way by the hundred, and which are next is not known here; what
+        // waits for the hashes by which it is checked has come.
+        let concerned = transfers.values.filter { transfer in
+            (count == 0 || !transfer.isSmall && !transfer.needsLayer)
+                && (transfer.layerFrom == peer || transfer.inFlight.values.contains(peer))
+        }
         var lost: [TakenBack] = []
         var kept = count
-        for attachment in transfers.keys.sorted() {
-            guard let transfer = transfers[attachment] else { continue }
-            let others = peers.keys.filter { other in
-                guard other != peer, let known = peers[other], !known.isMute else { return false }
-                return count == 0 || known.requestCount == 0
-            }
+        for transfer in concerned.sorted(by: { $0.attachment < $1.attachment }) {
+            let attachment = transfer.attachment
             func mayBeHad(_ piece: UInt64?) -> Bool {
                 others.contains { standing(of: $0, transfer).has(piece) }
             }
@@ -71,12 +82,9 @@ extension FetchPlanner {
             }
             // The first ones were asked for first.
             for piece in transfer.inFlight.filter({ $0.value == peer }).keys.sorted() {
-                // Small files are on their way by the hundred: which are next is not known here.
-                let isNext = count > 0 && (kept > 0 || transfer.isSmall || transfer.needsLayer)
-                kept -= Self.byteCount(of: piece, attachment)
-                guard !isNext, mayBeHad(piece), takeBack(piece, of: attachment, from: peer) else {
-                    continue
-                }
+                defer { kept -= Self.byteCount(of: piece, attachment) }
+                guard kept <= 0, mayBeHad(piece), takeBack(piece, of: attachment, from: peer)
+                else { continue }
                 transfers[attachment]?.open.append(piece)
                 lost.append(TakenBack(attachment: attachment, piece: piece))
             }

@@ -38,7 +38,9 @@ final class RudeStranger: Sendable {
         while await readiness.wait(.read) {
             while let connection = try Socket.accept(raw) {
                 // One after the other: who is tested dials anew once this one is over.
-                try await greet(connection.socket(), tls)
+                do { try await greet(connection.socket(), tls) } catch {
+                    continue  // it hung up amid: it comes again
+                }
                 count.add(1, ordering: .relaxed)
             }
         }
