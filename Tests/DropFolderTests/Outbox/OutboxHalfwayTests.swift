@@ -40,6 +40,12 @@ struct OutboxHalfwayTests {
     private func bring(_ document: OwnedDocument, _ bench: WriterBench) async throws {
         try await bench.withWriter { writer in
             try await bench.awaitWant(of: document)
+            // What a start before this one asked for is asked for anew, at another place.
+            try await eventually("it is asked for by this start") {
+                let start = await writer.start
+                let staged = try await bench.delivery(of: document)?.staged
+                return start != nil && staged?.parent == start
+            }
             try await bench.fetch(for: writer)
             try await bench.awaitState(.delivered, of: document)
         }

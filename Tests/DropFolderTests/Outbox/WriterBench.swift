@@ -246,4 +246,7 @@ final class WriterBench: Sendable {
 extension OutboxWriter {
     /// Whether it has found its folder.
     var isOpen: Bool { place != nil }
+
+    /// The folder of its start in the staging folder, once it has one.
+    var start: BytePath? { place?.staging.start }
 }
